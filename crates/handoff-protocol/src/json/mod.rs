@@ -1,0 +1,39 @@
+//! A JSON value of our own, for everything that is digested.
+//!
+//! Members keep their order and numbers keep their text, so no feature flag of another crate in the build can
+//! change a digest.
+//!
+//! | to do | use |
+//! |---|---|
+//! | read bytes that a stranger sent | [`read()`], strict (B-1) |
+//! | write them back, as they were read | [`Json::to_text`] |
+//! | write what a digest is taken over | [`Json::canonical`] (B-8, N-6) |
+//! | bring numbers to their stored spelling | [`normalize_numbers`] (N-1 to N-3) |
+//! | turn a request body into a typed value, with errors for its author | [`ObjectReader`] |
+
+mod canonical;
+mod decode;
+mod decode_error;
+mod number;
+mod numbers;
+mod object;
+mod path;
+mod pointer;
+mod read;
+mod read_error;
+mod scan;
+mod value;
+mod value_reader;
+mod write;
+
+pub use self::canonical::NotCanonical;
+pub use self::decode::ObjectReader;
+pub use self::decode_error::DecodeError;
+pub use self::number::{MAX_SAFE_INTEGER, NotANumber, Number, NumberFault};
+pub use self::numbers::normalize_numbers;
+pub use self::object::{IntoIter, Iter, Object};
+pub use self::path::{JsonPath, Path, Segment};
+pub use self::read::{MAX_DEPTH, read, read_str};
+pub use self::read_error::{ReadError, ReadErrorKind};
+pub use self::value::Json;
+pub use self::value_reader::{ArrayReader, ValueReader};

@@ -1,0 +1,243 @@
+//! The strict reader, for bytes that a stranger sent (B-1).
+
+use super::number::number_span;
+use super::scan::plain_span;
+use super::{Json, Number, Object, ReadError, ReadErrorKind};
+
+/// How deep arrays and objects may be nested.
+pub const MAX_DEPTH: usize = 128;
+
+/// Reads one JSON document from bytes, strictly by RFC 8259 (B-1).
+///
+/// Refused on top of what the grammar refuses: a byte order mark, invalid UTF-8, lone surrogate escapes, duplicate
+/// member names at any depth (compared unescaped), and nesting deeper than [`MAX_DEPTH`].
+///
+/// # Errors
+///
+/// [`ReadError`] says what is wrong and at which byte; it quotes nothing of the text.
+pub fn read(bytes: &[u8]) -> Result<Json, ReadError> {
+    match str::from_utf8(bytes) {
+        Ok(text) => read_str(text),
+        Err(error) => Err(ReadError { kind: ReadErrorKind::InvalidUtf8, offset: error.valid_up_to() }),
+    }
+}
+
+/// Reads one JSON document from a text, as [`read`] does from bytes.
+///
+/// # Errors
+///
+/// The same as those of [`read`], without that of invalid UTF-8.
+pub fn read_str(text: &str) -> Result<Json, ReadError> {
+    let mut reader = Reader { text, at: 0, depth: 0 };
+    if text.starts_with('\u{feff}') {
+        return Err(reader.fault(ReadErrorKind::ByteOrderMark));
+    }
+    reader.skip_space();
+    let value = reader.value()?;
+    reader.skip_space();
+    match reader.peek() {
+        None => Ok(value),
+        Some(_) => Err(reader.fault(ReadErrorKind::TrailingText)),
+    }
+}
+
+/// The text and how far it has been read; recursion is as deep as `depth`, which is bounded.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn value(&mut self) -> Result<Json, ReadError> {
+        match self.peek() {
+            Some(b'"') => self.string().map(Json::String),
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.literal("true", Json::Bool(true)),
+            Some(b'f') => self.literal("false", Json::Bool(false)),
+            Some(b'n') => self.literal("null", Json::Null),
+            _ => Err(self.unexpected(ReadErrorKind::ExpectedValue)),
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Json, ReadError>) -> Result<Json, ReadError> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.fault(ReadErrorKind::TooDeep));
+        }
+        self.depth += 1;
+        self.at += 1;
+        self.skip_space();
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn object(&mut self) -> Result<Json, ReadError> {
+        let mut object = Object::new();
+        if self.skip_if(b'}') {
+            return Ok(Json::Object(object));
+        }
+        loop {
+            if self.peek() != Some(b'"') {
+                return Err(self.unexpected(ReadErrorKind::ExpectedName));
+            }
+            let offset = self.at;
+            let name = self.string()?;
+            self.skip_space();
+            if !self.skip_if(b':') {
+                return Err(self.unexpected(ReadErrorKind::ExpectedColon));
+            }
+            self.skip_space();
+            let value = self.value()?;
+            if object.insert(name, value).is_some() {
+                return Err(ReadError { kind: ReadErrorKind::DuplicateName, offset });
+            }
+            self.skip_space();
+            if self.skip_if(b'}') {
+                return Ok(Json::Object(object));
+            }
+            if !self.skip_if(b',') {
+                return Err(self.unexpected(ReadErrorKind::ExpectedCommaOrBrace));
+            }
+            self.skip_space();
+        }
+    }
+
+    fn array(&mut self) -> Result<Json, ReadError> {
+        let mut items = Vec::new();
+        if self.skip_if(b']') {
+            return Ok(Json::Array(items));
+        }
+        loop {
+            items.push(self.value()?);
+            self.skip_space();
+            if self.skip_if(b']') {
+                return Ok(Json::Array(items));
+            }
+            if !self.skip_if(b',') {
+                return Err(self.unexpected(ReadErrorKind::ExpectedCommaOrBracket));
+            }
+            self.skip_space();
+        }
+    }
+
+    fn number(&mut self) -> Result<Json, ReadError> {
+        match number_span(self.rest()) {
+            Ok(length) => Ok(Json::Number(Number::from_checked(self.take(length)))),
+            Err(at) => Err(ReadError { kind: ReadErrorKind::InvalidNumber, offset: self.at + at }),
+        }
+    }
+
+    fn literal(&mut self, word: &str, value: Json) -> Result<Json, ReadError> {
+        if !self.rest().starts_with(word.as_bytes()) {
+            return Err(self.fault(ReadErrorKind::ExpectedValue));
+        }
+        self.at += word.len();
+        Ok(value)
+    }
+
+    /// Reads a string, standing on its opening quote; one without escapes is copied once, whole.
+    fn string(&mut self) -> Result<String, ReadError> {
+        self.at += 1;
+        let mut string = self.plain().to_owned();
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(string);
+                }
+                Some(b'\\') => string.push(self.escape()?),
+                _ => return Err(self.unexpected(ReadErrorKind::ControlCharacter)),
+            }
+            string.push_str(self.plain());
+        }
+    }
+
+    fn plain(&mut self) -> &'t str {
+        self.take(plain_span(self.rest()))
+    }
+
+    fn escape(&mut self) -> Result<char, ReadError> {
+        let character = match self.rest().get(1) {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode_escape(),
+            Some(_) => return Err(self.fault(ReadErrorKind::InvalidEscape)),
+            None => return Err(ReadError { kind: ReadErrorKind::UnexpectedEnd, offset: self.text.len() }),
+        };
+        self.at += 2;
+        Ok(character)
+    }
+
+    fn unicode_escape(&mut self) -> Result<char, ReadError> {
+        let Some(unit) = hex_escape(self.rest()) else {
+            return Err(self.fault(ReadErrorKind::InvalidEscape));
+        };
+        let (code, length) = if (0xd800..0xdc00).contains(&unit) {
+            match self.rest().get(6..).and_then(hex_escape) {
+                Some(low) if (0xdc00..0xe000).contains(&low) => {
+                    (0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00), 12)
+                }
+                _ => return Err(self.fault(ReadErrorKind::LoneSurrogate)),
+            }
+        } else {
+            (unit, 6)
+        };
+        let Some(character) = char::from_u32(code) else {
+            return Err(self.fault(ReadErrorKind::LoneSurrogate));
+        };
+        self.at += length;
+        Ok(character)
+    }
+
+    fn skip_space(&mut self) {
+        let space = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        self.at += space;
+    }
+
+    fn skip_if(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Takes a span that begins and ends beside ASCII, hence on character boundaries.
+    fn take(&mut self, length: usize) -> &'t str {
+        let span = self.text.get(self.at..self.at + length).unwrap_or_default();
+        self.at += length;
+        span
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'t [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    fn unexpected(&self, kind: ReadErrorKind) -> ReadError {
+        self.fault(if self.peek().is_some() { kind } else { ReadErrorKind::UnexpectedEnd })
+    }
+
+    fn fault(&self, kind: ReadErrorKind) -> ReadError {
+        ReadError { kind, offset: self.at }
+    }
+}
+
+/// Reads the code unit of a `\uXXXX` that stands at the start of `bytes`.
+fn hex_escape(bytes: &[u8]) -> Option<u32> {
+    bytes
+        .get(..6)?
+        .strip_prefix(b"\\u")?
+        .iter()
+        .try_fold(0, |unit, &byte| Some(unit * 16 + char::from(byte).to_digit(16)?))
+}
