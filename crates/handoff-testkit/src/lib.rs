@@ -1,1 +1,20 @@
-//! placeholder
+//! What tests of Handoff stand on.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`clock`] | [`VirtualClock`]: time that moves only when a test says so |
+//! | [`entropy`] | [`SeededEntropy`]: bytes that are the same in every run |
+//! | [`memory`] | [`MemoryStore`]: the whole store port in memory, short enough to read as a reference |
+//! | [`fault`] | [`FaultStore`]: a store whose chosen transactions fail |
+
+pub mod clock;
+pub mod entropy;
+pub mod fault;
+pub mod memory;
+
+pub use self::{
+    clock::VirtualClock,
+    entropy::SeededEntropy,
+    fault::{Fault, FaultStore},
+    memory::MemoryStore,
+};
