@@ -10,10 +10,14 @@
 //! | write what a digest is taken over | [`Json::canonical`] (B-8, N-6) |
 //! | bring numbers to their stored spelling | [`normalize_numbers`] (N-1 to N-3) |
 //! | turn a request body into a typed value, with errors for its author | [`ObjectReader`] |
+//! | turn our own types into JSON and back | [`to_json`], [`from_json`] |
 
 mod canonical;
 mod decode;
 mod decode_error;
+mod deserialize;
+mod deserialize_key;
+mod error;
 mod number;
 mod numbers;
 mod object;
@@ -22,18 +26,26 @@ mod pointer;
 mod read;
 mod read_error;
 mod scan;
+mod schema;
+mod serialize;
+mod serialize_compound;
+mod serialize_key;
 mod value;
 mod value_reader;
+mod visit;
 mod write;
 
 pub use self::canonical::NotCanonical;
 pub use self::decode::ObjectReader;
 pub use self::decode_error::DecodeError;
+pub use self::deserialize::from_json;
+pub use self::error::JsonError;
 pub use self::number::{MAX_SAFE_INTEGER, NotANumber, Number, NumberFault};
 pub use self::numbers::normalize_numbers;
 pub use self::object::{IntoIter, Iter, Object};
 pub use self::path::{JsonPath, Path, Segment};
 pub use self::read::{MAX_DEPTH, read, read_str};
 pub use self::read_error::{ReadError, ReadErrorKind};
+pub use self::serialize::to_json;
 pub use self::value::Json;
 pub use self::value_reader::{ArrayReader, ValueReader};

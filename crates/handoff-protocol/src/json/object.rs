@@ -6,7 +6,7 @@ use super::Json;
 
 /// The members of a JSON object, in order.
 ///
-/// The map is boxed so that a [`Json`] stays three words: an array of a million zeros is otherwise ten times its text.
+/// The map is boxed so that a [`Json`] is four words and not ten: most values are no objects.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Object(Box<IndexMap<String, Json>>);
 

@@ -43,12 +43,12 @@ fn place(token: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::read_str;
+    use super::super::{Json, read_str};
 
     #[test]
     fn pointers_follow_names_places_and_escapes() {
         let value = read_str(r#"{"a":[{"b":1},2],"m~n":3,"x/y":4,"":5,"0":6}"#).unwrap();
-        let at = |pointer: &str| value.pointer(pointer).map(|found| found.to_text());
+        let at = |pointer: &str| value.pointer(pointer).map(Json::to_text);
         assert_eq!(at("/a/0/b").as_deref(), Some("1"));
         assert_eq!(at("/a/1").as_deref(), Some("2"));
         assert_eq!(at("/m~0n").as_deref(), Some("3"));

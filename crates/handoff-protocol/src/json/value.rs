@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_three_words() {
-        assert_eq!(size_of::<Json>(), 3 * size_of::<usize>());
+    fn a_value_is_four_words() {
+        assert_eq!(size_of::<Json>(), 4 * size_of::<usize>());
     }
 }
