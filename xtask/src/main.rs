@@ -1,2 +1,99 @@
-//! The project's own commands.
-fn main() {}
+//! The project's own commands, run as `cargo xtask COMMAND`.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`gate`] | the steps of the gate, in order, and the cargo command behind each |
+//! | [`run`] | how a step is announced, timed and, when it fails, reported |
+//! | [`tools`] | what is looked for, and installed, before a step needs it |
+//! | [`contracts`] | where the contract files are found |
+//! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
+//! | [`text`] | the check of the tree's text: paths of one machine, leftovers, long files, undocumented crates |
+#![expect(clippy::print_stdout, reason = "a command for the terminal speaks on standard output")]
+
+mod contracts;
+mod failure;
+mod gate;
+mod layers;
+mod run;
+mod text;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::run::Run;
+
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What can be asked for; each doc comment is the help text.
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Command {
+    /// Run the test-suite: layers, doc tests, then every test of the workspace
+    Test,
+    /// Check that dependencies point downward and that handoff-protocol stays free of input and output
+    Layers,
+    /// Check that the code is formatted
+    Format,
+    /// Run clippy over everything; a warning is a failure
+    Lint,
+    /// Build the documentation, private items too; a warning is a failure
+    Docs,
+    /// Check licences, banned crates and sources with cargo-deny, which is installed when it is missing
+    Deny,
+    /// Check the tree's text: paths of one machine, leftovers, long files, undocumented crates and dependencies
+    Text,
+    /// Run the whole gate, which changes no file: test, format, lint, docs, deny, text
+    Verify,
+    /// Rewrite what can be rewritten: clippy's suggestions, then the format
+    Fix,
+    /// Run the long tests (the ignored ones) in release mode
+    Full,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match Run::new().and_then(|mut run| perform(arguments.command, &mut run)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            println!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
+    match command {
+        Command::Test => gate::test(run)?,
+        Command::Layers => gate::layers(run)?,
+        Command::Format => gate::format(run)?,
+        Command::Lint => gate::lint(run)?,
+        Command::Docs => gate::docs(run)?,
+        Command::Deny => gate::deny(run)?,
+        Command::Text => gate::text(run)?,
+        Command::Verify => gate::verify(run)?,
+        Command::Fix => gate::fix(run)?,
+        Command::Full => gate::full(run)?,
+    }
+    run.summarize();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+}

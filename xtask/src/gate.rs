@@ -1,0 +1,126 @@
+//! The steps of the gate, in order, and the command behind each.
+//!
+//! [`verify`] is what `.ci/run` does after its packages, and a test holds the two together. Neither writes to the
+//! tree; [`fix`] does, and checks nothing.
+
+use crate::contracts::Contracts;
+use crate::failure::Failure;
+use crate::layers;
+use crate::run::{Run, show};
+use crate::text;
+use crate::tools;
+
+/// A step of the gate.
+type Step = fn(&mut Run) -> Result<(), Failure>;
+
+/// The gate: each step's name on the command line, and what it does.
+const GATE: [(&str, Step); 6] =
+    [("test", test), ("format", format), ("lint", lint), ("docs", docs), ("deny", deny), ("text", text)];
+
+/// Runs the whole gate and stops at the first step that fails.
+pub(crate) fn verify(run: &mut Run) -> Result<(), Failure> {
+    GATE.iter().try_for_each(|(_, step)| step(run))
+}
+
+/// Checks the layers, then runs the doc tests and every test of the workspace.
+///
+/// The tests come last, so that the summary of their runner is what one sees at the end.
+pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
+    layers(run)?;
+    let contracts = Contracts::find(run.root())?;
+    println!("    {contracts}");
+    run.step("doc tests", |run| {
+        let mut command = run.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
+        show(contracts.hand_to(&mut command))
+    })?;
+    run.step("tests", |run| {
+        let runner: &[&str] = if tools::nextest_is_present(run) {
+            &["nextest", "run", "--workspace", "--all-targets", "--no-fail-fast"]
+        } else {
+            println!("    cargo-nextest is not installed: cargo's own runner does as well, only slower");
+            &["test", "--workspace", "--all-targets", "--no-fail-fast"]
+        };
+        let mut command = run.cargo(runner);
+        show(contracts.hand_to(&mut command))
+    })
+}
+
+/// Checks that dependencies point downward and that the rules stay pure.
+pub(crate) fn layers(run: &mut Run) -> Result<(), Failure> {
+    run.step("layers", layers::check)
+}
+
+/// Checks the format and changes nothing.
+pub(crate) fn format(run: &mut Run) -> Result<(), Failure> {
+    run.step("format", |run| show(&mut run.cargo(&["fmt", "--all", "--check"])))
+}
+
+/// Runs clippy over every target.
+pub(crate) fn lint(run: &mut Run) -> Result<(), Failure> {
+    run.step("lint", |run| {
+        show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+    })
+}
+
+/// Builds the documentation.
+pub(crate) fn docs(run: &mut Run) -> Result<(), Failure> {
+    run.step("docs", |run| {
+        let mut command = run.cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]);
+        show(command.env("RUSTDOCFLAGS", "-D warnings"))
+    })
+}
+
+/// Checks licences, banned crates and sources.
+pub(crate) fn deny(run: &mut Run) -> Result<(), Failure> {
+    run.step("deny", |run| {
+        tools::provide_cargo_deny(run)?;
+        show(&mut run.cargo(&["deny", "check", "bans", "licenses", "sources"]))
+    })
+}
+
+/// Checks the text of the tree.
+pub(crate) fn text(run: &mut Run) -> Result<(), Failure> {
+    run.step("text", text::check)
+}
+
+/// Rewrites what can be rewritten; the format comes last, because clippy's suggestions leave it crooked.
+pub(crate) fn fix(run: &mut Run) -> Result<(), Failure> {
+    run.step("clippy's suggestions", |run| {
+        show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--fix", "--allow-dirty", "--allow-staged"]))
+    })?;
+    run.step("format", |run| show(&mut run.cargo(&["fmt", "--all"])))
+}
+
+/// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length.
+///
+/// Doc tests are not among them: an ignored doc test is an example that cannot run.
+pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
+    let contracts = Contracts::find(run.root())?;
+    println!("    {contracts}");
+    println!("    the long tests are those marked as ignored; together they may take hours");
+    run.step("long tests", |run| {
+        let long =
+            ["test", "--release", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--ignored"];
+        let mut command = run.cargo(&long);
+        show(contracts.hand_to(command.env("HANDOFF_FULL", "1")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::GATE;
+
+    #[test]
+    fn continuous_integration_runs_the_gate_step_by_step() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/run");
+        let script = fs::read_to_string(script).expect("the script is part of the tree");
+        let steps: Vec<&str> = script
+            .lines()
+            .filter_map(|line| line.strip_prefix("step ")?.split_once(" cargo xtask ")?.1.split_whitespace().next())
+            .collect();
+        assert_eq!(steps, GATE.map(|(name, _)| name));
+    }
+}
