@@ -35,6 +35,9 @@ mod value_reader;
 mod visit;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::canonical::NotCanonical;
 pub use self::decode::ObjectReader;
 pub use self::decode_error::DecodeError;

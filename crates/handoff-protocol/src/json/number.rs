@@ -9,7 +9,7 @@ use thiserror::Error;
 pub const MAX_SAFE_INTEGER: i64 = 9_007_199_254_740_991;
 
 /// Exponents are cut off here: far beyond any text that fits in memory, far below overflow.
-const EXPONENT_LIMIT: i64 = 1_000_000_000_000_000_000;
+const EXPONENT_LIMIT: i64 = 100_000_000_000_000_000;
 
 /// Digits that a safe integer can have.
 const SAFE_DIGITS: u64 = 16;
@@ -155,9 +155,8 @@ fn bounded_exponent(text: &str) -> i64 {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let magnitude = digits
-        .bytes()
-        .fold(0_i64, |sum, byte| (sum.saturating_mul(10) + i64::from(byte.saturating_sub(b'0'))).min(EXPONENT_LIMIT));
+    let magnitude =
+        digits.bytes().fold(0_i64, |sum, byte| (sum * 10 + i64::from(byte.saturating_sub(b'0'))).min(EXPONENT_LIMIT));
     if negative { -magnitude } else { magnitude }
 }
 

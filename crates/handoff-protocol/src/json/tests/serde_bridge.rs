@@ -1,0 +1,217 @@
+//! Our own types to JSON and back.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{Json, JsonError, Number, Object, from_json, read_str, to_json};
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Carrier {
+    before: u8,
+    json: Json,
+    members: Object,
+    number: Number,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Flat {
+    id: String,
+    #[serde(flatten)]
+    rest: Inner,
+    #[serde(flatten)]
+    open: BTreeMap<String, Json>,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Inner {
+    count: i64,
+    note: Option<String>,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum External {
+    Unit,
+    Newtype(i64),
+    Tuple(i64, String),
+    Struct { json: Json },
+}
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Internal {
+    Plain,
+    Text { max: i64, extra: Json },
+}
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "t", content = "c")]
+enum Adjacent {
+    One(i64),
+    Two { json: Json },
+}
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Untagged {
+    Integer(i64),
+    Text(String),
+    Other(Json),
+}
+
+fn through<T: Serialize + for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(value: &T) -> String {
+    let json = to_json(value).unwrap();
+    let text = json.to_text();
+    assert_eq!(&from_json::<T>(json).unwrap(), value, "{text}");
+    text
+}
+
+#[test]
+fn json_inside_a_struct_keeps_the_text_of_its_numbers() {
+    let text = r#"{"before":1,"json":[1.0,-0,-0.0,1e999,18446744073709551615,123456789012345678901234567890,{"z":1,"a":2}],"members":{"x":0.10},"number":3e2}"#;
+    let carrier: Carrier = from_json(read_str(text).unwrap()).unwrap();
+    assert_eq!(through(&carrier), text);
+}
+
+#[test]
+fn all_enum_representations_go_there_and_back() {
+    assert_eq!(through(&External::Unit), r#""unit""#);
+    assert_eq!(through(&External::Newtype(-3)), r#"{"newtype":-3}"#);
+    assert_eq!(through(&External::Tuple(1, "x".into())), r#"{"tuple":[1,"x"]}"#);
+    let json = read_str(r#"{"n":1.50}"#).unwrap();
+    assert_eq!(through(&External::Struct { json: json.clone() }), r#"{"struct":{"json":{"n":1.50}}}"#);
+    assert_eq!(through(&Internal::Plain), r#"{"type":"plain"}"#);
+    let text = Internal::Text { max: 5, extra: json.clone() };
+    assert_eq!(through(&text), r#"{"type":"text","max":5,"extra":{"n":1.50}}"#);
+    assert_eq!(through(&Adjacent::One(1)), r#"{"t":"One","c":1}"#);
+    assert_eq!(through(&Adjacent::Two { json: json.clone() }), r#"{"t":"Two","c":{"json":{"n":1.50}}}"#);
+    assert_eq!(through(&Untagged::Integer(-9)), "-9");
+    assert_eq!(through(&Untagged::Text("x".into())), r#""x""#);
+    assert_eq!(through(&Untagged::Other(json)), r#"{"n":1.50}"#);
+}
+
+#[test]
+fn flattened_members_keep_their_kind_and_number_text() {
+    let text = r#"{"id":"r","count":-4,"note":null,"price":1.50,"tags":["a"]}"#;
+    let flat: Flat = from_json(read_str(text).unwrap()).unwrap();
+    assert_eq!(through(&flat), text);
+}
+
+#[test]
+fn integers_are_read_by_value() {
+    assert_eq!(from_json::<u8>(read_str("4.0").unwrap()), Ok(4));
+    assert_eq!(from_json::<i64>(read_str("-3e2").unwrap()), Ok(-300));
+    assert_eq!(from_json::<f64>(read_str("0.25").unwrap()), Ok(0.25));
+    assert!(from_json::<u8>(read_str("256").unwrap()).is_err());
+    assert!(from_json::<i64>(read_str("0.5").unwrap()).is_err());
+}
+
+#[test]
+fn floats_pass_only_as_safe_integers() {
+    assert_eq!(to_json(&4.0_f64), Ok(Json::from(4)));
+    assert_eq!(to_json(&-0.0_f64), Ok(Json::from(0)));
+    assert_eq!(to_json(&2.0_f32), Ok(Json::from(2)));
+    for refused in [0.5, f64::NAN, f64::INFINITY, 1e300, 9_007_199_254_740_992.0] {
+        assert!(to_json(&refused).is_err());
+    }
+}
+
+#[test]
+fn wide_integers_pass_if_they_fit() {
+    assert_eq!(to_json(&i128::from(i64::MIN)).unwrap().to_text(), "-9223372036854775808");
+    assert_eq!(to_json(&u128::from(u64::MAX)).unwrap().to_text(), "18446744073709551615");
+    assert!(to_json(&(i128::from(i64::MIN) - 1)).is_err());
+    assert!(to_json(&u128::MAX).is_err());
+}
+
+#[test]
+fn keys_may_be_texts_integers_and_unit_variants() {
+    #[derive(Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+    struct Name(String);
+    #[derive(Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+    enum Word {
+        Yes,
+    }
+    assert_eq!(through(&BTreeMap::from([(Name("n".into()), 1)])), r#"{"n":1}"#);
+    assert_eq!(through(&BTreeMap::from([(-3, 1), (4, 2)])), r#"{"-3":1,"4":2}"#);
+    assert_eq!(through(&BTreeMap::from([(Word::Yes, 1)])), r#"{"Yes":1}"#);
+    assert_eq!(through(&BTreeMap::from([(true, 1)])), r#"{"true":1}"#);
+    assert!(to_json(&BTreeMap::from([(None::<String>, 1)])).is_err());
+    assert!(to_json(&BTreeMap::from([(vec![1], 1)])).is_err());
+}
+
+#[test]
+fn options_units_and_tuples_follow_the_usual_shapes() {
+    assert_eq!(through(&Some(1)), "1");
+    assert_eq!(through(&None::<i64>), "null");
+    assert_eq!(through(&()), "null");
+    assert_eq!(through(&(1, "a".to_owned(), false)), r#"[1,"a",false]"#);
+    assert_eq!(through(&'é'), r#""é""#);
+    assert!(from_json::<(i64, i64)>(read_str("[1,2,3]").unwrap()).is_err());
+}
+
+#[test]
+fn two_members_of_one_name_are_refused() {
+    #[derive(Serialize)]
+    struct Clash {
+        id: i64,
+        #[serde(flatten)]
+        open: BTreeMap<String, i64>,
+    }
+    let clash = Clash { id: 1, open: BTreeMap::from([("id".to_owned(), 2)]) };
+    assert!(to_json(&clash).is_err());
+    assert!(serde_json::from_str::<Json>(r#"{"a":1,"a":2}"#).is_err());
+}
+
+#[test]
+fn other_formats_see_ordinary_json() {
+    let value = read_str(r#"{"b":[1,-1,0.5,18446744073709551615],"a":{"x":null,"y":true,"z":"s"}}"#).unwrap();
+    let text = serde_json::to_string(&value).unwrap();
+    assert_eq!(text, value.to_text());
+    assert_eq!(serde_json::from_str::<Json>(&text).unwrap().to_text(), text);
+    assert!(serde_json::from_str::<Json>("1e300").unwrap().canonical().is_err());
+    assert_eq!(serde_json::from_str::<Number>("12").unwrap(), Number::from(12));
+    assert!(serde_json::from_str::<Number>("\"12\"").is_err());
+}
+
+#[test]
+fn a_string_never_becomes_a_number() {
+    let value = Json::from("1.5");
+    assert_eq!(to_json(&value).unwrap(), value);
+    assert_eq!(from_json::<Json>(value.clone()), Ok(value.clone()));
+    assert!(from_json::<Number>(value).is_err());
+}
+
+#[test]
+fn messages_quote_no_value() {
+    let message = |error: JsonError| error.to_string();
+    let secret = || read_str(r#"{"count":"hunter2","note":null}"#).unwrap();
+    let shown = message(from_json::<Inner>(secret()).unwrap_err());
+    assert_eq!(shown, "invalid type: string, expected i64");
+    let shown = message(from_json::<External>(Json::from("hunter2")).unwrap_err());
+    assert_eq!(shown, "unknown variant, expected one of `unit`, `newtype`, `tuple`, `struct`");
+    let shown = message(from_json::<u8>(Json::from(7777)).unwrap_err());
+    assert_eq!(shown, "invalid value: integer, expected u8");
+    let shown = message(from_json::<i64>(read_str("7777.5").unwrap()).unwrap_err());
+    assert_eq!(shown, "invalid type: number, expected i64");
+    let shown = message(from_json::<Inner>(read_str(r#"{"note":"x"}"#).unwrap()).unwrap_err());
+    assert_eq!(shown, "missing field `count`");
+    for value in ["hunter2", "7777"] {
+        let shown = message(from_json::<Internal>(Json::object([("type", value.into())])).unwrap_err());
+        assert!(!shown.contains(value), "{shown}");
+    }
+}
+
+#[test]
+fn unknown_fields_are_named_only_if_their_names_may_be_shown() {
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Closed {
+        #[serde(rename = "a")]
+        _a: Option<i64>,
+    }
+    let shown = |text: &str| from_json::<Closed>(read_str(text).unwrap()).unwrap_err().to_string();
+    assert_eq!(shown(r#"{"b":1}"#), "unknown field `b`, expected `a`");
+    assert_eq!(shown(r#"{"b b":1}"#), "unknown field with an unprintable or long name, expected `a`");
+}
