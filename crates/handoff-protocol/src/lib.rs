@@ -14,10 +14,12 @@
 
 pub mod callback;
 pub mod chain;
+pub mod decision;
 pub mod digest;
 pub mod duration;
 pub mod id;
 pub mod json;
+pub mod principal;
 pub mod secret;
 pub mod signature;
 pub mod timestamp;

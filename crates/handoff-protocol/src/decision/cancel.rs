@@ -1,0 +1,83 @@
+//! Cancel (R7): the owner withdraws the question.
+
+use super::{
+    context::{Context, check_machine},
+    effects::{Effects, EventType},
+    error::{DecisionError, MissingScope},
+    limits,
+    request::Request,
+    signal::{Decision, Signal},
+    terms::{DecisionSource, RequestState, SignalType},
+    waiter::Waiter,
+};
+use crate::{
+    digest::Digest,
+    json::{Json, ObjectReader, normalize_numbers},
+    principal::{Principal, Scope},
+};
+
+/// A cancellation that can be carried out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cancel {
+    digest: Digest,
+    reason: String,
+}
+
+impl Cancel {
+    /// Reads the body of a cancellation by a principal.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], then [`DecisionError::InvalidRequest`].
+    pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
+        check_machine(principal, Scope::RequestsWrite)?;
+        let reader = ObjectReader::new(&body, "")?;
+        let reason = reader.text("reason", 1, limits::REASON_CHARS)?.to_owned();
+        reader.finish()?;
+        normalize_numbers(&mut body).map_err(|_| DecisionError::Internal)?;
+        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        Ok(Self { digest, reason })
+    }
+
+    /// What a repeat under the same idempotency key must equal (rule K-5).
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+/// Cancels a pending request (R7). A person's answer that landed first stands (R11).
+///
+/// # Errors
+///
+/// [`DecisionError::InsufficientScope`] for whoever never raised under the request's waiter, then the settled conflict
+/// of a request that ended.
+pub fn cancel(
+    pending: &Request,
+    cancel: &Cancel,
+    principal: &Principal,
+    waiter: &Waiter,
+    context: &mut Context<'_>,
+) -> Result<Effects, DecisionError> {
+    check_owner(pending, principal, waiter)?;
+    pending.check_pending()?;
+    let now = context.now;
+    let mut request = pending.clone();
+    let mut waiter = waiter.clone();
+    let decision = Decision::bare(RequestState::Cancelled, DecisionSource::Policy);
+    let signal = Signal::enqueue(&request, &mut waiter, SignalType::Cancelled, Some(decision), context.mint, now);
+    request.settle(RequestState::Cancelled, SignalType::Cancelled, now);
+    request.cancel_reason = Some(cancel.reason.clone());
+    let mut effects = Effects::of(request);
+    effects.event(EventType::RequestCancelled, [("signal_id", Json::from(signal.id.to_string()))]);
+    effects.clear_deadline();
+    effects.waiter = Some(waiter);
+    effects.signals.push(signal);
+    Ok(effects)
+}
+
+/// Checks that the principal raised the request, or raised under the same waiter (section 9).
+fn check_owner(request: &Request, principal: &Principal, waiter: &Waiter) -> Result<(), DecisionError> {
+    let owns = principal.id().is_some_and(|id| request.raised_by == id || waiter.is_owned_by(id));
+    if owns { Ok(()) } else { Err(DecisionError::InsufficientScope(MissingScope::OwnerOnly)) }
+}

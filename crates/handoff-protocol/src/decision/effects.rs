@@ -1,0 +1,129 @@
+//! What a transition comes to: a value that names everything that follows, for the engine to carry out as it stands.
+
+use super::{
+    authorization::Authorization, receipt::SealedReceipt, request::Request, signal::Signal, terms::RequestState,
+    waiter::Waiter,
+};
+use crate::{
+    digest::Digest,
+    id::{RenderingId, RequestId},
+    json::{Json, Object},
+    timestamp::Timestamp,
+};
+
+/// Everything that a transition of a request writes, all of it in one commit.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Effects {
+    /// The request's next state.
+    pub request: Request,
+    /// The waiter's next state, if it changed.
+    pub waiter: Option<Waiter>,
+    /// The receipt, sealed behind the head that the transition was given.
+    pub receipt: Option<SealedReceipt>,
+    /// The authorization that was minted.
+    pub authorization: Option<Authorization>,
+    /// Signals that were enqueued or changed.
+    pub signals: Vec<Signal>,
+    /// Copies of what was shown, to keep.
+    pub renderings: Vec<Rendering>,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// Timers that change.
+    pub timers: Vec<TimerChange>,
+}
+
+/// A kept copy of what a person was shown (rule D-8).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Rendering {
+    /// Where receipts find it.
+    pub id: RenderingId,
+    /// The digest of its text.
+    pub digest: Digest,
+    /// Its canonical text.
+    pub text: String,
+}
+
+/// Something that happened, for the tenant's event log (section 23). It carries ids, versions, states and reason codes,
+/// never values, prompts or addresses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// What happened.
+    pub event_type: EventType,
+    /// The request that it happened to.
+    pub request_id: RequestId,
+    /// The rest.
+    pub data: Object,
+}
+
+/// The types of section 23 that this build writes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum EventType {
+    /// R1.
+    RequestRaised,
+    /// R2, and a raise that joined (rule K-1).
+    RequestAmended,
+    /// R5.
+    RequestAnswered,
+    /// R6.
+    RequestExpired,
+    /// R7.
+    RequestCancelled,
+}
+
+impl EventType {
+    /// The wire name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RequestRaised => "request.raised",
+            Self::RequestAmended => "request.amended",
+            Self::RequestAnswered => "request.answered",
+            Self::RequestExpired => "request.expired",
+            Self::RequestCancelled => "request.cancelled",
+        }
+    }
+}
+
+/// A change to the one timer that a request has for a purpose.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TimerChange {
+    /// Expire the request at this time.
+    SetDeadline(Timestamp),
+    /// Forget the deadline.
+    ClearDeadline,
+}
+
+impl Effects {
+    /// The next state of a request and nothing else yet.
+    pub(super) fn of(request: Request) -> Self {
+        Self {
+            request,
+            waiter: None,
+            receipt: None,
+            authorization: None,
+            signals: Vec::new(),
+            renderings: Vec::new(),
+            events: Vec::new(),
+            timers: Vec::new(),
+        }
+    }
+
+    /// Notes an event about the request as it now stands.
+    pub(super) fn event<const N: usize>(&mut self, event_type: EventType, more: [(&str, Json); N]) {
+        let mut data = Object::new();
+        data.insert("version", self.request.version);
+        data.insert("state", self.request.state.as_str());
+        for (name, value) in more {
+            data.insert(name, value);
+        }
+        self.events.push(Event { event_type, request_id: self.request.id, data });
+    }
+
+    /// Forgets the deadline of a request that ended before it.
+    pub(super) fn clear_deadline(&mut self) {
+        if self.request.state != RequestState::Pending && self.request.deadline().is_some() {
+            self.timers.push(TimerChange::ClearDeadline);
+        }
+    }
+}

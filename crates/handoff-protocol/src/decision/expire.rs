@@ -1,0 +1,133 @@
+//! Expire (R6): nobody answered, and the declared policy decides. A person is never named (rule E-2).
+
+use super::{
+    context::Context,
+    effects::{Effects, EventType, Rendering},
+    error::DecisionError,
+    receipt::{Actor, Clearance, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, Via},
+    request::{ReceiptPointer, Request},
+    signal::{Decision, Signal},
+    terms::{
+        ActorType, ClearanceSource, DecisionSource, Disposition, Effective, OnExpiry, ReceiptKind, RequestState,
+        SignalType,
+    },
+    waiter::Waiter,
+};
+use crate::{
+    chain::Head,
+    digest::Digest,
+    json::{Json, Object},
+};
+
+/// What the deadline's timer comes to.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Expired {
+    /// The request expired.
+    Expired(Box<Effects>),
+    /// Nothing is due: the request ended before, has no deadline, or its deadline moved.
+    NotDue,
+}
+
+/// Expires a request whose deadline passed (R6).
+///
+/// Without a further rung, `escalate` is exhausted and comes to denial (rule C-6). Expiry mints no authorization.
+/// Repeating this is harmless: a request that ended is not due.
+///
+/// # Errors
+///
+/// [`DecisionError::Internal`] alone.
+pub fn expire(
+    request: &Request,
+    waiter: &Waiter,
+    head: &Head,
+    context: &mut Context<'_>,
+) -> Result<Expired, DecisionError> {
+    let now = context.now;
+    if request.state.is_final() || request.deadline().is_none_or(|deadline| now < deadline) {
+        return Ok(Expired::NotDue);
+    }
+    let declared = request.ttl_policy.as_ref();
+    let (effective, values) = match declared.map(|policy| (policy.on_expiry, policy.default_answer.as_ref())) {
+        Some((OnExpiry::Default, Some(answer))) => (Effective::Default, answer.clone()),
+        Some((OnExpiry::Park, _)) => return Ok(Expired::NotDue),
+        Some((OnExpiry::Escalate | OnExpiry::ExpireAndDeny | OnExpiry::Default, _)) | None => {
+            (Effective::Deny, Json::Object(Object::new()))
+        }
+    };
+    let requires = request.requires()?;
+    let shown = request.rendering().canonical().map_err(|_| DecisionError::Internal)?;
+    let rendering = Rendering { id: context.mint.next(), digest: Digest::of(shown.as_bytes()), text: shown };
+    let receipt = Receipt {
+        id: context.mint.next(),
+        request_id: request.id,
+        org_id: request.org_id,
+        kind: ReceiptKind::Policy,
+        corrects: None,
+        decision: RecordedDecision {
+            values: values.clone(),
+            disposition: Disposition::Decide,
+            note: Some("no answer within the declared time".to_owned()),
+            delegated_to: None,
+            effective: Some(effective),
+        },
+        actor: Actor {
+            actor_type: ActorType::Policy,
+            principal_id: None,
+            display: Some("expiry policy".to_owned()),
+            role_at_decision: None,
+            auth_strength: None,
+            reauth_at: None,
+            mfa_at: None,
+            ip_digest: None,
+            user_agent_digest: None,
+            on_behalf_of: None,
+        },
+        decided_at: now,
+        attempt_id: None,
+        request_version: request.version,
+        request_digest: request.request_digest().map_err(|_| DecisionError::Internal)?,
+        rendered: Rendered {
+            digest: rendering.digest,
+            reference: Some(rendering.id),
+            binding: request.presentation_binding,
+            diverged: false,
+        },
+        via: Via::default(),
+        authority: RecordedAuthority {
+            required: requires.authority,
+            satisfied: Satisfied::None,
+            endorsements: Vec::new(),
+        },
+        steps: Vec::new(),
+        capabilities_exercised: Vec::new(),
+        clearance: Clearance { source: ClearanceSource::Timeout, actor: None, at: now },
+        waiter_state_at_decision: request.waiter.state,
+    };
+    let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
+    let mut next = request.clone();
+    let mut waiter = waiter.clone();
+    let decision = Decision {
+        values,
+        effective: Some(effective),
+        receipt_id: Some(receipt.id),
+        ..Decision::bare(RequestState::Expired, DecisionSource::Policy)
+    };
+    let signal = Signal::enqueue(&next, &mut waiter, SignalType::Expired, Some(decision), context.mint, now);
+    next.settle(RequestState::Expired, SignalType::Expired, now);
+    next.receipt = Some(ReceiptPointer { id: sealed.id, height: sealed.link.height });
+    let mut effects = Effects::of(next);
+    effects.event(
+        EventType::RequestExpired,
+        [
+            ("effective", Json::from(effective.as_str())),
+            ("receipt_id", Json::from(receipt.id.to_string())),
+            ("signal_id", Json::from(signal.id.to_string())),
+        ],
+    );
+    effects.waiter = Some(waiter);
+    effects.receipt = Some(sealed);
+    effects.signals.push(signal);
+    effects.renderings.push(rendering);
+    Ok(Expired::Expired(Box::new(effects)))
+}

@@ -1,0 +1,110 @@
+//! Idempotency: the same call again returns the same thing (section 4).
+
+use serde::{Deserialize, Serialize};
+
+use super::{error::DecisionError, limits};
+use crate::{digest::Digest, id::RequestId, json::DecodeError, principal::Principal, timestamp::Timestamp};
+
+/// A client's key for one call, of 1 to 255 characters.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    /// Reads a key.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, too long, or holds control characters.
+    pub fn parse(text: &str) -> Result<Self, DecodeError> {
+        let length = text.chars().count();
+        if (1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&length) && !text.chars().any(char::is_control) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(DecodeError::new(
+            "Idempotency-Key",
+            format!("must be 1 to {} printable characters", limits::IDEMPOTENCY_KEY_CHARS),
+        ))
+    }
+}
+
+/// An operation that honors the key (rule K-6).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Operation {
+    /// Raise; its object is none.
+    Raise,
+    /// Answer.
+    Answer,
+    /// Cancel.
+    Cancel,
+}
+
+impl Operation {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Raise => "raise",
+            Self::Answer => "answer",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+/// What a key is unique under: principal, operation, object, key (rules K-6, K-7); the tenant is where it is kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ReplayScope(Digest);
+
+impl ReplayScope {
+    /// The scope of a call.
+    #[must_use]
+    pub fn new(principal: &Principal, operation: Operation, object: Option<RequestId>, key: &IdempotencyKey) -> Self {
+        let object = object.map(|id| id.to_string()).unwrap_or_default();
+        // Only the last part is free text, so line feeds keep the parts apart.
+        let parts = [principal.key_holder().as_str(), operation.as_str(), &object, &key.0].join("\n");
+        Self(Digest::of(parts.as_bytes()))
+    }
+
+    /// What the replay record is kept under.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.0.hex()
+    }
+}
+
+/// The first success under a key, kept in the transaction of its effect (rule K-6).
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Replay {
+    /// The digest of the body that came with it (rule K-5).
+    pub digest: Digest,
+    /// What it returned.
+    pub outcome: ReplayOutcome,
+    /// Until when a repeat is recognized.
+    pub expires_at: Timestamp,
+}
+
+/// What the first success returned.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayOutcome {
+    /// A raise: a repeat returns the request as it stands then (rule K-1).
+    Request(RequestId),
+    /// Anything else: the status was 200 and the body this text, returned byte for byte.
+    Body(String),
+}
+
+/// Looks a call up among the replays.
+///
+/// # Errors
+///
+/// [`DecisionError::IdempotencyKeyReused`] if the key was used with another body.
+pub fn find<'r>(
+    stored: Option<&'r Replay>,
+    digest: Digest,
+    request_id: Option<RequestId>,
+    now: Timestamp,
+) -> Result<Option<&'r ReplayOutcome>, DecisionError> {
+    match stored {
+        Some(replay) if now >= replay.expires_at => Ok(None),
+        Some(replay) if replay.digest == digest => Ok(Some(&replay.outcome)),
+        Some(_) => Err(DecisionError::IdempotencyKeyReused { request_id }),
+        None => Ok(None),
+    }
+}

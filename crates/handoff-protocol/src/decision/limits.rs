@@ -1,0 +1,49 @@
+//! The size limits of section 1.2 and the defaults of section 28.
+
+/// `waiter_ref`, in bytes.
+pub const WAITER_REF_BYTES: usize = 512;
+/// `prompt.title`, in characters.
+pub const TITLE_CHARS: usize = 200;
+/// `prompt.body`, in characters.
+pub const BODY_CHARS: usize = 20_000;
+/// Evidence items.
+pub const EVIDENCE_ITEMS: usize = 50;
+/// Labels of evidence, fields, options and capabilities, in characters.
+pub const LABEL_CHARS: usize = 200;
+/// `ref` of an evidence item, in characters.
+pub const REF_CHARS: usize = 512;
+/// Fields of a request.
+pub const FIELDS: usize = 64;
+/// A field's name, in characters.
+pub const FIELD_NAME_CHARS: usize = 64;
+/// A field's help, in characters.
+pub const HELP_CHARS: usize = 500;
+/// Options of a choice.
+pub const OPTIONS: usize = 100;
+/// An option's id, in characters.
+pub const OPTION_ID_CHARS: usize = 128;
+/// `authority.assignees`.
+pub const ASSIGNEES: usize = 50;
+/// A target's value, in characters.
+pub const TARGET_VALUE_CHARS: usize = 256;
+/// `authority.reason` and the reasons of operations, in characters.
+pub const REASON_CHARS: usize = 500;
+/// `dedupe_key`, in characters.
+pub const DEDUPE_KEY_CHARS: usize = 255;
+/// `Idempotency-Key`, in characters.
+pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
+/// An answer's note, in characters.
+pub const NOTE_CHARS: usize = 2_000;
+/// `effect_key`, in characters.
+pub const EFFECT_KEY_CHARS: usize = 256;
+
+/// How long an attempt window lasts unless the request says otherwise, in seconds.
+pub const ATTEMPT_TTL_SECONDS: u64 = 15 * 60;
+/// How long an authorization can be redeemed, in seconds.
+pub const AUTHORIZATION_TTL_SECONDS: u64 = 24 * 60 * 60;
+/// How long a replay record answers repeats at the least, in seconds.
+pub const IDEMPOTENCY_TTL_SECONDS: u64 = 24 * 60 * 60;
+/// The longest long poll, in seconds.
+pub const MAX_WAIT_SECONDS: u64 = 30;
+/// The largest quorum that is accepted.
+pub const MAX_QUORUM: u64 = 1;

@@ -1,0 +1,80 @@
+//! Decisions: a program asks, a person answers, the answer comes back as typed data.
+//!
+//! | rule | function |
+//! |---|---|
+//! | R1, K-1 case 4, D-1 to D-6 | [`Raise::read`], [`raise()`] |
+//! | K-1 case 3 | [`join`] |
+//! | R5, section 8 | [`Answer::read`], [`answer()`] |
+//! | R6, C-5, C-6, E-2 | [`expire()`] |
+//! | R7, R11 | [`Cancel::read`], [`cancel()`] |
+//! | W4, W9, X-8 | [`acknowledge()`] |
+//! | Z-3 to Z-6 | [`redeem()`] |
+//! | K-1 cases 1 and 2, K-6, K-7 | [`idempotency`] |
+//! | A-1 to A-4 | [`Authority::check`] |
+//! | section 7 | [`Field::check`], [`values`] |
+//! | E-6 to E-8 | [`Receipt::seal`] |
+//! | section 20 | [`DecisionError`], [`ErrorCode`] |
+//!
+//! Each transition takes the current state, a command and a [`Context`], and returns [`Effects`], which name everything
+//! that follows, or a [`DecisionError`], which has no effect.
+
+mod acknowledge;
+mod answer;
+mod authority;
+mod authorization;
+mod cancel;
+mod context;
+mod delivery;
+mod effects;
+mod error;
+mod error_code;
+mod error_envelope;
+mod expire;
+mod expiry_policy;
+mod field;
+pub mod idempotency;
+pub mod limits;
+mod prompt;
+mod raise;
+mod receipt;
+mod redeem;
+mod request;
+mod requires;
+mod routing;
+mod signal;
+mod target;
+pub mod terms;
+pub mod values;
+pub mod view;
+mod waiter;
+mod waiter_ref;
+
+pub use self::{
+    acknowledge::{Acknowledge, Acknowledged, acknowledge},
+    answer::{Answer, answer},
+    authority::Authority,
+    authorization::{Authorization, BoundTo, Redemption},
+    cancel::{Cancel, cancel},
+    context::{Context, Policy, check_machine, check_scope},
+    delivery::Delivery,
+    effects::{Effects, Event, EventType, Rendering, TimerChange},
+    error::{DecisionError, FieldError, FieldErrorCode, Lacking, MissingScope},
+    error_code::ErrorCode,
+    error_envelope::{ErrorBody, ErrorEnvelope},
+    expire::{Expired, expire},
+    expiry_policy::TtlPolicy,
+    field::{Field, FieldKind, FieldOption},
+    raise::{Raise, join, raise},
+    receipt::{
+        Actor, Clearance, Endorsement, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, SealError,
+        SealedReceipt, Via,
+    },
+    redeem::{Redeem, Redeemed, redeem},
+    request::{ReceiptPointer, Request, RequestWaiter},
+    requires::Requires,
+    routing::{Routing, Rung},
+    signal::{Decision, Signal},
+    target::Target,
+    waiter::Waiter,
+    waiter_ref::WaiterRef,
+};

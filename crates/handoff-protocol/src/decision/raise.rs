@@ -1,0 +1,276 @@
+//! Raise (R1): a program asks. Also the raise that joins a pending request (rule K-1, case 3).
+
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    context::{Context, check_machine},
+    delivery::Delivery,
+    effects::{Effects, EventType, Rendering, TimerChange},
+    error::DecisionError,
+    expiry_policy::TtlPolicy,
+    limits, prompt,
+    request::{Request, RequestWaiter},
+    requires::{self, Requires},
+    routing::Routing,
+    terms::{
+        Liveness, Mode, OnExpiry, PresentationBinding, RequestState, Urgency, UrgencyState, WaiterState, WaiterTerminal,
+    },
+    waiter::Waiter,
+    waiter_ref::WaiterRef,
+};
+use crate::{
+    digest::{AnyDigest, Digest},
+    duration::ExactDuration,
+    id::PrincipalId,
+    json::{DecodeError, Json, ObjectReader, normalize_numbers},
+    principal::{Principal, Scope},
+};
+
+/// A raise that can be carried out: its body is checked whole, its numbers are in their stored spelling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raise {
+    digest: Digest,
+    waiter_ref: WaiterRef,
+    dedupe_key: String,
+    urgency: Urgency,
+    prompt: Json,
+    requires: Json,
+    mode: Mode,
+    presentation_binding: PresentationBinding,
+    on_waiter_terminal: WaiterTerminal,
+    ttl: Option<ExactDuration>,
+    ttl_policy: Option<TtlPolicy>,
+    attempt_ttl: ExactDuration,
+    effect_digest: Option<AnyDigest>,
+    metadata: Option<Json>,
+}
+
+impl Raise {
+    /// Reads the body of a raise by a principal, failing closed in the order of rule D-2 and creating nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`] for whoever may not raise, then the contract's code for the first fault of
+    /// the body, naming the field and the mend.
+    pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
+        check_machine(principal, Scope::RequestsWrite)?;
+        // Looked at before anything else, so that a newer client learns first what this server does not know.
+        let requires = Requires::read(body.get("requires").unwrap_or(&Json::Null));
+        if let Err(
+            error @ (DecisionError::UnsupportedRequiresVersion
+            | DecisionError::UnsupportedFieldType { .. }
+            | DecisionError::UnsupportedCapabilityType { .. }),
+        ) = requires
+            && body.get("requires").is_some_and(|requires| !requires.is_null())
+        {
+            return Err(error);
+        }
+        normalize_numbers(&mut body).map_err(|paths| {
+            let path = paths.first().map(ToString::to_string).unwrap_or_default();
+            DecodeError::new(path, "must be an integer within +/-(2^53 - 1); send exact decimals as text")
+        })?;
+        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let reader = ObjectReader::new(&body, "")?;
+        let waiter_ref = WaiterRef::parse(reader.string("waiter_ref")?)?;
+        prompt::check(reader.value("prompt")?)?;
+        let declared = reader.required("requires")?;
+        let parsed = Requires::read(declared)?;
+        refuse_unavailable(&reader)?;
+        let title =
+            body.get("prompt").and_then(|prompt| prompt.get("title")).and_then(Json::as_str).unwrap_or_default();
+        let dedupe_key = match reader.optional_text("dedupe_key", 0, limits::DEDUPE_KEY_CHARS)? {
+            Some(key) => format!("given:{key}"),
+            None => derived_dedupe_key(&waiter_ref, declared, title)?,
+        };
+        let ttl = duration(&reader, "ttl")?;
+        let ttl_policy = match reader.optional_object("ttl_policy")? {
+            Some(policy) => Some(TtlPolicy::read(policy, &parsed)?),
+            None => ttl.map(|_| TtlPolicy::undeclared()),
+        };
+        let metadata = reader.optional_object("metadata")?.map(|object| Json::Object(object.json().clone()));
+        let raise = Self {
+            digest,
+            waiter_ref,
+            dedupe_key,
+            urgency: reader.optional_choice("urgency", Urgency::ALL)?.unwrap_or(Urgency::Normal),
+            prompt: reader.required("prompt")?.clone(),
+            requires: requires::served(declared.clone()),
+            mode: reader.optional_choice("mode", Mode::ALL)?.unwrap_or(Mode::Advisory),
+            presentation_binding: reader
+                .optional_choice("presentation_binding", PresentationBinding::ALL)?
+                .unwrap_or(PresentationBinding::Advisory),
+            on_waiter_terminal: reader
+                .optional_choice("on_waiter_terminal", WaiterTerminal::ALL)?
+                .unwrap_or(WaiterTerminal::Keep),
+            ttl,
+            ttl_policy,
+            attempt_ttl: duration(&reader, "attempt_ttl")?
+                .unwrap_or_else(|| ExactDuration::from_seconds(limits::ATTEMPT_TTL_SECONDS)),
+            effect_digest: reader
+                .optional_string("effect_digest")?
+                .map(|text| {
+                    AnyDigest::parse(text).map_err(|error| reader.error("effect_digest", format!("must be {error}")))
+                })
+                .transpose()?,
+            metadata,
+        };
+        reader.finish()?;
+        Ok(raise)
+    }
+
+    /// What a repeat under the same idempotency key must equal (rule K-5).
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Who waits.
+    #[must_use]
+    pub fn waiter_ref(&self) -> &WaiterRef {
+        &self.waiter_ref
+    }
+
+    /// What joins this raise to a pending request of the same waiter (rules K-1, K-3).
+    #[must_use]
+    pub fn dedupe_key(&self) -> &str {
+        &self.dedupe_key
+    }
+}
+
+/// Refuses, rather than ignores, what a later version of this server will do.
+fn refuse_unavailable(reader: &ObjectReader<'_, '_>) -> Result<(), DecodeError> {
+    for name in ["routing", "callback", "resume_ref", "resume_payload"] {
+        if reader.optional(name).is_some() {
+            return Err(reader.error(name, "is not available on this server"));
+        }
+    }
+    if reader.optional_boolean("test_mode")? == Some(true) {
+        return Err(reader.error("test_mode", "is not available on this server"));
+    }
+    if reader.optional_choice("liveness", Liveness::ALL)? == Some(Liveness::Leased) {
+        return Err(reader.error("liveness", "can only be `durable` on this server"));
+    }
+    if reader.optional_choice("presentation_binding", PresentationBinding::ALL)? == Some(PresentationBinding::Strict) {
+        return Err(reader.error("presentation_binding", "can only be `advisory` on this server"));
+    }
+    Ok(())
+}
+
+fn duration(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Option<ExactDuration>, DecodeError> {
+    reader
+        .optional_string(name)?
+        .map(|text| {
+            ExactDuration::parse(text).map_err(|error| reader.error(name, format!("must be a duration: {error}")))
+        })
+        .transpose()
+}
+
+/// The key of a raise that gives none (rule K-3).
+fn derived_dedupe_key(waiter_ref: &WaiterRef, requires: &Json, title: &str) -> Result<String, DecisionError> {
+    let mut hash = Sha256::new();
+    hash.update(waiter_ref.as_str());
+    hash.update(requires.canonical().map_err(|_| DecisionError::Internal)?);
+    hash.update(Json::from(title).canonical().map_err(|_| DecisionError::Internal)?);
+    let digest: [u8; 32] = hash.finalize().into();
+    Ok(format!("derived:{}", Digest::from_bytes(digest).hex()))
+}
+
+/// Creates the request (R1; rule K-1, case 4).
+///
+/// # Errors
+///
+/// [`DecisionError::Internal`] alone: a [`Raise`] was checked when it was read.
+pub fn raise(
+    raise: &Raise,
+    principal: &Principal,
+    waiter: Option<&Waiter>,
+    context: &mut Context<'_>,
+) -> Result<Effects, DecisionError> {
+    let now = context.now;
+    let raised_by = requester(principal)?;
+    let id = context.mint.next();
+    let parked = raise.ttl_policy.as_ref().is_some_and(|policy| policy.on_expiry == OnExpiry::Park);
+    let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
+    let routing = Routing::in_app();
+    let deliveries =
+        routing.targets.iter().map(|target| Delivery::in_app(context.mint.next(), id, target.clone(), now)).collect();
+    let request = Request {
+        id,
+        state: RequestState::Pending,
+        version: 1,
+        org_id: principal.tenant,
+        waiter_ref: raise.waiter_ref.clone(),
+        dedupe_key: raise.dedupe_key.clone(),
+        urgency: raise.urgency,
+        urgency_state: UrgencyState::Attention,
+        prompt: raise.prompt.clone(),
+        requires: raise.requires.clone(),
+        mode: raise.mode,
+        presentation_binding: raise.presentation_binding,
+        liveness: Liveness::Durable,
+        on_waiter_terminal: raise.on_waiter_terminal,
+        ttl: raise.ttl,
+        ttl_policy: raise.ttl_policy.clone(),
+        attempt_ttl: raise.attempt_ttl,
+        routing,
+        effect_digest: raise.effect_digest.clone(),
+        metadata: raise.metadata.clone(),
+        raised_by,
+        created_at: now,
+        expires_at,
+        attempt_expires_at: None,
+        answered_at: None,
+        ended_at: None,
+        cancel_reason: None,
+        superseded_by: None,
+        deliveries,
+        waiter: RequestWaiter { state: WaiterState::Armed, unacked: 0 },
+        receipt: None,
+        authorization: None,
+    };
+    let mut effects = Effects::of(request);
+    effects.waiter = Some(joined_by(waiter, raise, raised_by));
+    effects.event(EventType::RequestRaised, [("waiter_ref_digest", Json::from(raise.waiter_ref.digest().to_string()))]);
+    effects.timers.extend(effects.request.deadline().map(TimerChange::SetDeadline));
+    Ok(effects)
+}
+
+/// Joins a pending request that asks the same: newer words replace the old, at the next version (rule K-1, case 3).
+///
+/// # Errors
+///
+/// [`DecisionError::Internal`] alone.
+pub fn join(
+    raise: &Raise,
+    principal: &Principal,
+    pending: &Request,
+    waiter: Option<&Waiter>,
+    context: &mut Context<'_>,
+) -> Result<Effects, DecisionError> {
+    let raised_by = requester(principal)?;
+    let before = pending.rendering().canonical().map_err(|_| DecisionError::Internal)?;
+    let mut request = pending.clone();
+    request.prompt = raise.prompt.clone();
+    request.requires = raise.requires.clone();
+    request.version = request.version.saturating_add(1);
+    let mut effects = Effects::of(request);
+    // Somebody may have been shown the version that goes.
+    let shown = Rendering { id: context.mint.next(), digest: Digest::of(before.as_bytes()), text: before };
+    effects.event(
+        EventType::RequestAmended,
+        [("cause", Json::from("raised_again")), ("rendering_before", Json::from(shown.id.to_string()))],
+    );
+    effects.renderings.push(shown);
+    effects.waiter = Some(joined_by(waiter, raise, raised_by));
+    Ok(effects)
+}
+
+fn requester(principal: &Principal) -> Result<PrincipalId, DecisionError> {
+    principal.id().ok_or(DecisionError::Internal)
+}
+
+fn joined_by(waiter: Option<&Waiter>, raise: &Raise, principal: PrincipalId) -> Waiter {
+    let mut waiter = waiter.cloned().unwrap_or_else(|| Waiter::new(raise.waiter_ref.clone()));
+    waiter.add_owner(principal);
+    waiter
+}

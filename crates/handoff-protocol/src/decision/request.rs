@@ -1,0 +1,242 @@
+//! A request as it is kept: the one document from which everything about it is served.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    delivery::Delivery,
+    error::DecisionError,
+    expiry_policy::TtlPolicy,
+    requires::Requires,
+    routing::Routing,
+    terms::{
+        Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState, WaiterState,
+        WaiterTerminal,
+    },
+    waiter_ref::WaiterRef,
+};
+use crate::{
+    digest::{AnyDigest, Digest},
+    duration::ExactDuration,
+    id::{AuthorizationId, OrgId, PrincipalId, ReceiptId, RequestId},
+    json::{Json, NotCanonical, Object},
+    timestamp::Timestamp,
+};
+
+/// A request.
+///
+/// `prompt`, `requires` and `metadata` are kept as they were sent, but for numbers, which are rewritten to their
+/// canonical spelling (rule N-3), and for what the server mints (rule D-7).
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Request {
+    /// Its identity, forever.
+    pub id: RequestId,
+    /// Where it stands.
+    pub state: RequestState,
+    /// Rises with each change of what a person is shown.
+    pub version: u64,
+    /// The tenant.
+    pub org_id: OrgId,
+    /// Who waits.
+    pub waiter_ref: WaiterRef,
+    /// What stands for "the same question" while it is pending (rule K-1).
+    pub dedupe_key: String,
+    /// How urgent.
+    pub urgency: Urgency,
+    /// Whether it wants attention.
+    pub urgency_state: UrgencyState,
+    /// What a person is shown.
+    pub prompt: Json,
+    /// What an answer must be, and who may give it.
+    pub requires: Json,
+    /// Whether the runtime must redeem.
+    pub mode: Mode,
+    /// Whether an answer must echo what was shown.
+    pub presentation_binding: PresentationBinding,
+    /// Whether the waiter lives on a lease.
+    pub liveness: Liveness,
+    /// What becomes of the request if the waiter dies.
+    pub on_waiter_terminal: WaiterTerminal,
+    /// How long until the deadline, as declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<ExactDuration>,
+    /// What happens at the deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_policy: Option<TtlPolicy>,
+    /// How long an attempt window lasts.
+    pub attempt_ttl: ExactDuration,
+    /// Who is reached, and how, as resolved at the raise.
+    pub routing: Routing,
+    /// What the future authorization is bound to (rule Z-6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_digest: Option<AnyDigest>,
+    /// Stored and returned, never interpreted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Json>,
+    /// The principal that raised it.
+    pub raised_by: PrincipalId,
+    /// When it was raised.
+    pub created_at: Timestamp,
+    /// The deadline; none without a `ttl` and under `park` (rule C-3).
+    pub expires_at: Option<Timestamp>,
+    /// When the armed attempt window lapses.
+    pub attempt_expires_at: Option<Timestamp>,
+    /// When a person decided.
+    pub answered_at: Option<Timestamp>,
+    /// When it ended, however it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why its owner withdrew it.
+    pub cancel_reason: Option<String>,
+    /// What took its place.
+    pub superseded_by: Option<RequestId>,
+    /// Its deliveries, in the order of their creation.
+    pub deliveries: Vec<Delivery>,
+    /// The waiter of this request.
+    pub waiter: RequestWaiter,
+    /// The receipt of its outcome.
+    pub receipt: Option<ReceiptPointer>,
+    /// The authorization that its answer minted.
+    pub authorization: Option<AuthorizationId>,
+}
+
+/// Where the waiter of one request stands (section 13 keeps one per request and reference).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct RequestWaiter {
+    /// The state.
+    pub state: WaiterState,
+    /// How many of the request's signals are not acknowledged yet.
+    pub unacked: u32,
+}
+
+/// Where a receipt is in the tenant's chain.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ReceiptPointer {
+    /// Its id.
+    pub id: ReceiptId,
+    /// Its height.
+    pub height: u64,
+}
+
+impl Request {
+    /// Reads what an answer must be from the kept declaration.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::Internal`] if the kept declaration is not one that a raise would accept.
+    pub fn requires(&self) -> Result<Requires, DecisionError> {
+        Requires::read(&self.requires).map_err(|_| DecisionError::Internal)
+    }
+
+    /// The title, as it stands now.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.prompt.get("title").and_then(Json::as_str).unwrap_or_default()
+    }
+
+    /// What a person is shown at this version: the content of the rendered copy (rule D-8).
+    #[must_use]
+    pub fn rendering(&self) -> Json {
+        Json::object([
+            ("prompt", self.prompt.clone()),
+            ("requires", self.requires.clone()),
+            ("version", Json::from(self.version)),
+        ])
+    }
+
+    /// The digest of what a person is shown at this version (rule D-8).
+    ///
+    /// # Errors
+    ///
+    /// If something in it has no canonical form, which a raise never lets in.
+    pub fn rendered_digest(&self) -> Result<Digest, NotCanonical> {
+        Digest::of_json(&self.rendering())
+    }
+
+    /// The digest of the declared request at this version (rule D-9): the raise with its defaults in place, without
+    /// anything that is only handed back to the runtime.
+    ///
+    /// # Errors
+    ///
+    /// If something in it has no canonical form, which a raise never lets in.
+    pub fn request_digest(&self) -> Result<Digest, NotCanonical> {
+        let mut declared = Object::new();
+        declared.insert("waiter_ref", self.waiter_ref.as_str());
+        declared.insert("liveness", self.liveness.as_str());
+        declared.insert("urgency", self.urgency.as_str());
+        declared.insert("prompt", self.prompt.clone());
+        declared.insert("requires", self.requires.clone());
+        declared.insert("ttl", self.ttl.map(|ttl| ttl.to_string()));
+        declared.insert(
+            "ttl_policy",
+            self.ttl_policy.as_ref().map(|policy| {
+                Json::object([
+                    ("on_expiry", Json::from(policy.on_expiry.as_str())),
+                    ("default_answer", Json::from(policy.default_answer.clone())),
+                ])
+            }),
+        );
+        declared.insert("attempt_ttl", self.attempt_ttl.to_string());
+        declared.insert("on_waiter_terminal", self.on_waiter_terminal.as_str());
+        declared.insert("mode", self.mode.as_str());
+        declared.insert("presentation_binding", self.presentation_binding.as_str());
+        declared.insert("effect_digest", self.effect_digest.as_ref().map(|digest| digest.as_str().to_owned()));
+        declared.insert("metadata", self.metadata.clone());
+        declared.insert("version", self.version);
+        Digest::of_json(&Json::Object(declared))
+    }
+
+    /// When the deadline acts: never for what has none or is parked.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match self.ttl_policy.as_ref().map(|policy| policy.on_expiry) {
+            Some(OnExpiry::Park) => None,
+            Some(OnExpiry::Escalate | OnExpiry::ExpireAndDeny | OnExpiry::Default) | None => self.expires_at,
+        }
+    }
+
+    /// Refuses an operation on a request that ended, with the code of how it ended (section 20).
+    ///
+    /// # Errors
+    ///
+    /// The settled conflict, unless the request is pending.
+    pub fn check_pending(&self) -> Result<(), DecisionError> {
+        let ended_at = self.ended_at.unwrap_or(self.created_at);
+        match self.state {
+            RequestState::Pending => Ok(()),
+            RequestState::Answered => Err(match self.receipt {
+                Some(receipt) => DecisionError::AlreadyAnswered {
+                    request_id: self.id,
+                    receipt_id: receipt.id,
+                    answered_at: self.answered_at.unwrap_or(ended_at),
+                },
+                None => DecisionError::Internal,
+            }),
+            RequestState::Expired => Err(DecisionError::RequestExpired {
+                request_id: self.id,
+                receipt_id: self.receipt.map(|receipt| receipt.id),
+                expired_at: ended_at,
+            }),
+            RequestState::Cancelled => Err(DecisionError::RequestCancelled {
+                request_id: self.id,
+                reason: self.cancel_reason.clone().unwrap_or_default(),
+            }),
+            RequestState::Superseded => Err(match self.superseded_by {
+                Some(superseded_by) => DecisionError::RequestSuperseded { request_id: self.id, superseded_by },
+                None => DecisionError::Internal,
+            }),
+        }
+    }
+
+    /// Ends the request: state, time, deliveries, waiter (the close-out of section 9).
+    pub(super) fn settle(&mut self, state: RequestState, signal: SignalType, now: Timestamp) {
+        self.state = state;
+        self.ended_at = Some(now);
+        for delivery in &mut self.deliveries {
+            delivery.close(now);
+        }
+        self.waiter.unacked = self.waiter.unacked.saturating_add(1);
+        self.waiter.state = match signal {
+            SignalType::Answered | SignalType::Expired | SignalType::AttemptLapsed => WaiterState::Signalled,
+            SignalType::Cancelled | SignalType::Superseded => WaiterState::Released,
+        };
+    }
+}

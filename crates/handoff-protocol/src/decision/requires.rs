@@ -1,0 +1,110 @@
+//! What a request requires: answer fields, capabilities, authority (section 6).
+
+use std::collections::HashSet;
+
+use super::{authority::Authority, error::DecisionError, field::Field, limits};
+use crate::json::{DecodeError, Json, Object, ObjectReader};
+
+/// A parsed `requires`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requires {
+    /// The fields of an answer, in declared order.
+    pub fields: Vec<Field>,
+    /// Who may answer.
+    pub authority: Authority,
+}
+
+impl Requires {
+    /// Reads a declaration, failing closed in the order of rule D-2: version, field types, capability types, the rest.
+    ///
+    /// # Errors
+    ///
+    /// The contract's code for the first of these that fails.
+    pub fn read(requires: &Json) -> Result<Self, DecisionError> {
+        check_vocabulary(requires)?;
+        let reader = ObjectReader::new(requires, "requires")?;
+        reader.integer("v")?;
+        for name in reader.json().keys().filter(|name| name.starts_with("x-")) {
+            reader.member(name);
+        }
+        let mut fields = Vec::new();
+        if let Some(answer) = reader.optional_object("answer")? {
+            fields = read_fields(&answer)?;
+            if answer.optional("value_sink").is_some() {
+                return Err(answer.error("value_sink", "is not available on this server").into());
+            }
+            answer.finish()?;
+        }
+        if let Some(capabilities) = reader.optional_array("capabilities")? {
+            capabilities.count_within(0, 0)?;
+        }
+        let authority = match reader.optional_object("authority")? {
+            Some(authority) => Authority::read(authority)?,
+            None => Authority::default(),
+        };
+        reader.finish()?;
+        Ok(Self { fields, authority })
+    }
+
+    /// The field of a name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+/// Refuses what this build does not know before it looks at anything else, so that a newer client learns that first.
+fn check_vocabulary(requires: &Json) -> Result<(), DecisionError> {
+    let version = requires.get("v").and_then(Json::as_number).and_then(crate::json::Number::safe_integer);
+    if version != Some(1) {
+        return Err(DecisionError::UnsupportedRequiresVersion);
+    }
+    let fields = requires.get("answer").and_then(|answer| answer.get("fields")).and_then(Json::as_array);
+    for (place, field) in fields.unwrap_or_default().iter().enumerate() {
+        let known =
+            field.get("type").and_then(Json::as_str).is_some_and(|name| super::field::FieldKind::NAMES.contains(&name));
+        if !known {
+            return Err(DecisionError::UnsupportedFieldType { path: format!("requires.answer.fields[{place}].type") });
+        }
+    }
+    let capabilities = requires.get("capabilities").and_then(Json::as_array);
+    if capabilities.is_some_and(|capabilities| !capabilities.is_empty()) {
+        return Err(DecisionError::UnsupportedCapabilityType { path: "requires.capabilities[0].type".to_owned() });
+    }
+    Ok(())
+}
+
+fn read_fields(answer: &ObjectReader<'_, '_>) -> Result<Vec<Field>, DecisionError> {
+    let Some(array) = answer.optional_array("fields")? else { return Ok(Vec::new()) };
+    array.count_within(0, limits::FIELDS)?;
+    let mut fields: Vec<Field> = Vec::with_capacity(array.len());
+    let mut names = HashSet::new();
+    for item in array.items() {
+        let field = Field::read(item.object()?)?;
+        if !names.insert(field.name.clone()) {
+            return Err(DecodeError::at(item.path().key("name"), "must be distinct among the fields").into());
+        }
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+/// What is served: the declaration as sent, with an empty list of fields where none was given (rule D-4).
+#[must_use]
+pub(super) fn served(mut requires: Json) -> Json {
+    if let Some(members) = requires.as_object_mut() {
+        match members.get_mut("answer") {
+            Some(Json::Object(answer)) => {
+                if answer.get("fields").is_none_or(Json::is_null) {
+                    answer.insert("fields", Vec::new());
+                }
+            }
+            _ => {
+                let mut answer = Object::new();
+                answer.insert("fields", Vec::new());
+                members.insert("answer", answer);
+            }
+        }
+    }
+    requires
+}

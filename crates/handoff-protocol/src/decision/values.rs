@@ -1,0 +1,61 @@
+//! Checking submitted values against the declared fields (section 7).
+
+use super::{
+    error::{FieldError, FieldErrorCode},
+    requires::Requires,
+};
+use crate::json::{Json, Object, normalize_numbers};
+
+/// Checks the values of a settling answer and collects every fault.
+///
+/// # Errors
+///
+/// Each faulty field with its code, declared fields first, in declared order.
+pub fn check(requires: &Requires, values: &Object) -> Result<(), Vec<FieldError>> {
+    let mut errors = Vec::new();
+    for field in &requires.fields {
+        match values.get(&field.name).filter(|value| !value.is_null()) {
+            None if field.required => {
+                errors.push(fault(&field.name, FieldErrorCode::Required, "is required".to_owned()));
+            }
+            None => {}
+            Some(value) => {
+                if let Err((code, message)) = field.check(value) {
+                    errors.push(fault(&field.name, code, message));
+                }
+            }
+        }
+    }
+    for name in values.keys().filter(|name| requires.field(name).is_none()) {
+        errors.push(fault(name, FieldErrorCode::UndeclaredField, "was not declared by this request".to_owned()));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Brings the numbers of an answer's values to their stored spelling, or names each top-level field that holds one that
+/// cannot be represented (rules N-3, N-4).
+///
+/// # Errors
+///
+/// One `out_of_range` a field.
+pub fn normalize(values: &mut Json) -> Result<(), Vec<FieldError>> {
+    normalize_numbers(values).map_err(|paths| {
+        let mut names: Vec<&str> = Vec::new();
+        for path in &paths {
+            let name = path.first_key().unwrap_or_default();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+            .into_iter()
+            .map(|name| {
+                fault(name, FieldErrorCode::OutOfRange, "must hold integers within +/-(2^53 - 1) alone".to_owned())
+            })
+            .collect()
+    })
+}
+
+fn fault(name: &str, code: FieldErrorCode, message: String) -> FieldError {
+    FieldError { name: name.to_owned(), code, message: Some(message) }
+}

@@ -1,0 +1,343 @@
+//! What is served: requests, signals, authorizations as clients see them, built from what is kept.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    authorization::{Authorization, BoundTo, Redemption},
+    delivery::Delivery,
+    error::DecisionError,
+    expiry_policy::TtlPolicy,
+    request::Request,
+    routing::Routing,
+    signal::{Decision, Signal},
+    terms::{
+        AuthorizationState, Liveness, Mode, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState,
+        WaiterState, WaiterTerminal,
+    },
+    waiter_ref::WaiterRef,
+};
+use crate::{
+    digest::{AnyDigest, Digest},
+    duration::ExactDuration,
+    id::{AuthorizationId, OrgId, ReceiptId, RequestId, ResumeToken, SignalId},
+    json::Json,
+    timestamp::Timestamp,
+};
+
+/// A request as served. Members that section 21 wants always there are null when there is nothing.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members of `Request`, which documents them, as the contract names them")]
+pub struct RequestView {
+    pub id: RequestId,
+    pub state: RequestState,
+    pub version: u64,
+    pub org_id: OrgId,
+    pub waiter_ref: WaiterRef,
+    pub urgency: Urgency,
+    pub urgency_state: UrgencyState,
+    pub prompt: Json,
+    pub requires: Json,
+    pub mode: Mode,
+    pub presentation_binding: PresentationBinding,
+    pub liveness: Liveness,
+    pub on_waiter_terminal: WaiterTerminal,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<ExactDuration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_policy: Option<TtlPolicy>,
+    pub attempt_ttl: ExactDuration,
+    pub routing: Routing,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_digest: Option<AnyDigest>,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub attempt_expires_at: Option<Timestamp>,
+    pub answered_at: Option<Timestamp>,
+    pub superseded_by: Option<RequestId>,
+    pub cancel_reason: Option<String>,
+    pub surface_url: String,
+    /// What an answer can echo to say what its person was shown (rule D-8).
+    pub rendered_digest: Digest,
+    pub deliveries: Vec<Delivery>,
+    /// The receipt, exactly as it was sealed (rule E-8).
+    pub receipt: Option<Json>,
+    pub authorization: Option<AuthorizationView>,
+    pub waiter: WaiterView,
+    pub metadata: Json,
+}
+
+/// The waiter of a request as served.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct WaiterView {
+    /// Where it stands.
+    pub state: WaiterState,
+    /// Whether it lives on a lease.
+    pub liveness: Liveness,
+}
+
+/// An authorization as served, worth what it is worth now.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members of `Authorization`, which documents them")]
+pub struct AuthorizationView {
+    pub id: AuthorizationId,
+    pub receipt_id: ReceiptId,
+    pub request_id: RequestId,
+    pub grants: Json,
+    pub single_use: bool,
+    pub expires_at: Timestamp,
+    pub bound_to: BoundTo,
+    pub redemptions: Vec<RedemptionView>,
+    pub state: AuthorizationState,
+}
+
+/// A redemption as served.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members of `Redemption`, which documents them")]
+pub struct RedemptionView {
+    pub effect_key: String,
+    pub redeemed_at: Timestamp,
+}
+
+/// A signal as served (rule X-5).
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members of `Signal`, which documents them")]
+pub struct SignalView {
+    pub id: SignalId,
+    pub request_id: RequestId,
+    pub waiter_ref: WaiterRef,
+    #[serde(rename = "type")]
+    pub signal_type: SignalType,
+    pub sequence: u64,
+    pub resume_token: ResumeToken,
+    pub decision: Option<Decision>,
+    pub resume_ref: Option<String>,
+    pub resume_payload: Option<String>,
+    pub attempts: u32,
+    pub created_at: Timestamp,
+    pub acked_at: Option<Timestamp>,
+}
+
+/// What an answer returns (rule S-4).
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct AnswerResult {
+    /// The request, in brief.
+    pub request: AnsweredRequest,
+    /// The receipt; null when nothing was settled.
+    pub receipt: Option<MintedReceipt>,
+    /// The authorization; null when nothing was settled.
+    pub authorization: Option<MintedAuthorization>,
+}
+
+/// A request in brief.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members of `Request`, which documents them")]
+pub struct AnsweredRequest {
+    pub id: RequestId,
+    pub state: RequestState,
+    pub answered_at: Option<Timestamp>,
+}
+
+/// A receipt in brief.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct MintedReceipt {
+    /// Its id.
+    pub id: ReceiptId,
+    /// Its digest in the chain.
+    pub digest: Digest,
+}
+
+/// An authorization in brief.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members of `Authorization`, which documents them")]
+pub struct MintedAuthorization {
+    pub id: AuthorizationId,
+    pub single_use: bool,
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What an acknowledgement returns.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct AckResult {
+    /// When the signal was first acknowledged.
+    pub acked_at: Timestamp,
+    /// Whether this was that time.
+    pub first_ack: bool,
+}
+
+/// What a redemption returns.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct RedeemResult {
+    /// When the effect was first redeemed for.
+    pub redeemed_at: Timestamp,
+    /// Whether this was that time: only then may the effect happen.
+    pub first_redemption: bool,
+}
+
+/// What a reattachment returns (rule X-9).
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct ReattachResult {
+    /// The reference.
+    pub waiter_ref: WaiterRef,
+    /// Where the waiter stands across its requests.
+    pub state: WaiterState,
+    /// Its requests that are pending.
+    pub open_requests: Vec<RequestId>,
+    /// Its signals that are not acknowledged.
+    pub signals: Vec<SignalView>,
+}
+
+/// The head of a tenant's receipts (rule E-10).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ChainHeadView {
+    /// The tenant.
+    pub org_id: OrgId,
+    /// How many receipts there are.
+    pub height: u64,
+    /// The digest of the last; zeros before the first.
+    pub head_digest: Digest,
+    /// When this was read.
+    pub as_of: Timestamp,
+}
+
+/// One page of a listing.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Listing<T> {
+    /// The items.
+    pub data: Vec<T>,
+    /// Whether more follow.
+    pub has_more: bool,
+    /// What brings them; null on the last page.
+    pub next_cursor: Option<String>,
+}
+
+/// The signals of a waiter.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SignalList {
+    /// Every signal that is not acknowledged, oldest first.
+    pub data: Vec<SignalView>,
+    /// Whether more wait behind these.
+    pub has_more: bool,
+}
+
+impl RequestView {
+    /// Builds what is served of a request.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::Internal`] if what is kept has no canonical form.
+    pub fn new(
+        request: Request,
+        receipt: Option<Json>,
+        authorization: Option<AuthorizationView>,
+        surface_base: &str,
+    ) -> Result<Self, DecisionError> {
+        Ok(Self {
+            rendered_digest: request.rendered_digest().map_err(|_| DecisionError::Internal)?,
+            surface_url: format!("{}/requests/{}", surface_base.trim_end_matches('/'), request.id),
+            id: request.id,
+            state: request.state,
+            version: request.version,
+            org_id: request.org_id,
+            waiter_ref: request.waiter_ref,
+            urgency: request.urgency,
+            urgency_state: request.urgency_state,
+            prompt: request.prompt,
+            requires: request.requires,
+            mode: request.mode,
+            presentation_binding: request.presentation_binding,
+            liveness: request.liveness,
+            on_waiter_terminal: request.on_waiter_terminal,
+            ttl: request.ttl,
+            ttl_policy: request.ttl_policy,
+            attempt_ttl: request.attempt_ttl,
+            routing: request.routing,
+            effect_digest: request.effect_digest,
+            created_at: request.created_at,
+            expires_at: request.expires_at,
+            attempt_expires_at: request.attempt_expires_at,
+            answered_at: request.answered_at,
+            superseded_by: request.superseded_by,
+            cancel_reason: request.cancel_reason,
+            deliveries: request.deliveries,
+            receipt,
+            authorization,
+            waiter: WaiterView { state: request.waiter.state, liveness: request.liveness },
+            metadata: request.metadata.unwrap_or_else(|| Json::Object(crate::json::Object::new())),
+        })
+    }
+}
+
+impl AuthorizationView {
+    /// Builds what is served of an authorization at a time.
+    #[must_use]
+    pub fn new(authorization: Authorization, now: Timestamp) -> Self {
+        let state = authorization.state(now);
+        let redemption = |redemption: Redemption| RedemptionView {
+            effect_key: redemption.effect_key,
+            redeemed_at: redemption.redeemed_at,
+        };
+        Self {
+            id: authorization.id,
+            receipt_id: authorization.receipt_id,
+            request_id: authorization.request_id,
+            grants: authorization.grants,
+            single_use: authorization.single_use,
+            expires_at: authorization.expires_at,
+            bound_to: authorization.bound_to,
+            redemptions: authorization.redemptions.into_iter().map(redemption).collect(),
+            state,
+        }
+    }
+}
+
+impl From<Signal> for SignalView {
+    fn from(signal: Signal) -> Self {
+        Self {
+            id: signal.id,
+            request_id: signal.request_id,
+            waiter_ref: signal.waiter_ref,
+            signal_type: signal.signal_type,
+            sequence: signal.sequence,
+            resume_token: signal.resume_token,
+            decision: signal.decision,
+            resume_ref: None,
+            resume_payload: None,
+            attempts: 0,
+            created_at: signal.created_at,
+            acked_at: signal.acked_at,
+        }
+    }
+}
+
+impl AnswerResult {
+    /// What an answer returns for a request as it now stands.
+    #[must_use]
+    pub fn new(request: &Request, receipt: Option<MintedReceipt>, authorization: Option<&Authorization>) -> Self {
+        Self {
+            request: AnsweredRequest { id: request.id, state: request.state, answered_at: request.answered_at },
+            receipt,
+            authorization: authorization.map(|authorization| MintedAuthorization {
+                id: authorization.id,
+                single_use: authorization.single_use,
+                expires_at: Some(authorization.expires_at),
+            }),
+        }
+    }
+}
+
+/// Where a waiter stands across its requests (section 13): signalled if any signal is not acknowledged, else orphaned
+/// if any request's waiter is, else armed if any request is pending, else what its requests came to.
+#[must_use]
+pub fn aggregate(unacked: bool, pending: &[WaiterState], any_acked: bool) -> WaiterState {
+    if unacked {
+        WaiterState::Signalled
+    } else if pending.contains(&WaiterState::Orphaned) {
+        WaiterState::Orphaned
+    } else if !pending.is_empty() {
+        WaiterState::Armed
+    } else if any_acked {
+        WaiterState::Acked
+    } else {
+        WaiterState::Released
+    }
+}

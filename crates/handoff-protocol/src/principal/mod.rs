@@ -1,0 +1,108 @@
+//! Who acts: a machine, a person, or whoever holds a link.
+//!
+//! What a principal may do follows from its [`Identity`] first (rule P-4: a machine never answers, whatever its role or
+//! scopes), then from scopes for machines' operations and from role and strength for answers.
+
+mod role;
+mod scope;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    role::{AuthStrength, Role},
+    scope::{Scope, Scopes},
+};
+use crate::{
+    digest::Digest,
+    id::{OrgId, PrincipalId, ServiceAccountId, UserId},
+};
+
+/// An authenticated caller, as it stands at this moment (rule A-1: never cached from an earlier one).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Principal {
+    /// The tenant that the credential is bound to (rule T-1).
+    pub tenant: OrgId,
+    /// Who it is.
+    pub identity: Identity,
+    /// Its role now.
+    pub role: Role,
+    /// How strongly it was authenticated for this call.
+    pub strength: AuthStrength,
+    /// What its credential may be used for.
+    pub scopes: Scopes,
+    /// A name for people to read.
+    pub display: Option<String>,
+    /// On whose behalf it acts (rule P-6).
+    pub on_behalf_of: Option<PrincipalId>,
+}
+
+/// The kind of a principal together with what identifies it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Identity {
+    /// A service account: it asks, waits and redeems, and never answers.
+    Machine(ServiceAccountId),
+    /// A person.
+    Human(UserId),
+    /// Whoever holds a link; the digest of the link's token stands in for an identity.
+    Link(Digest),
+}
+
+/// The kind of a principal, as configuration spells it.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrincipalKind {
+    /// A service account.
+    Machine,
+    /// A person.
+    Human,
+    /// An anonymous link.
+    AnonymousLink,
+}
+
+impl Principal {
+    /// The principal's id; a link has none.
+    #[must_use]
+    pub fn id(&self) -> Option<PrincipalId> {
+        self.identity.id()
+    }
+
+    /// What stands for this principal in the scope of an idempotency key: its id, or for a link its credential's
+    /// digest (rule K-6).
+    #[must_use]
+    pub fn key_holder(&self) -> String {
+        match self.identity {
+            Identity::Machine(id) => id.to_string(),
+            Identity::Human(id) => id.to_string(),
+            Identity::Link(digest) => digest.to_string(),
+        }
+    }
+
+    /// Whether this is a machine.
+    #[must_use]
+    pub fn is_machine(&self) -> bool {
+        matches!(self.identity, Identity::Machine(_))
+    }
+}
+
+impl Identity {
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> PrincipalKind {
+        match self {
+            Self::Machine(_) => PrincipalKind::Machine,
+            Self::Human(_) => PrincipalKind::Human,
+            Self::Link(_) => PrincipalKind::AnonymousLink,
+        }
+    }
+
+    /// The id; a link has none.
+    #[must_use]
+    pub fn id(&self) -> Option<PrincipalId> {
+        match self {
+            Self::Machine(id) => Some(PrincipalId::ServiceAccount(*id)),
+            Self::Human(id) => Some(PrincipalId::User(*id)),
+            Self::Link(_) => None,
+        }
+    }
+}
