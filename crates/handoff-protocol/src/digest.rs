@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use self::hex::Hex;
 use crate::id::text::text_value;
+use crate::json::{Json, NotCanonical};
 
 /// A SHA-256 digest, written `sha256:` and 64 lowercase hexadecimal characters (B-7).
 ///
@@ -44,6 +45,15 @@ impl Digest {
     #[must_use]
     pub fn of(bytes: impl AsRef<[u8]>) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// Hashes the canonical text of a JSON value (B-8).
+    ///
+    /// # Errors
+    ///
+    /// [`NotCanonical`] if the value holds a number that has no canonical text (N-6).
+    pub fn of_json(value: &Json) -> Result<Self, NotCanonical> {
+        value.canonical().map(Self::of)
     }
 
     /// Gives the digest of all zeros, which stands before the first link of a chain (E-7).
@@ -173,6 +183,13 @@ mod tests {
         ] {
             assert_eq!(Digest::parse(refused), Err(DigestError::Sha256), "{refused}");
         }
+    }
+
+    #[test]
+    fn json_is_hashed_in_its_canonical_text() {
+        let value = crate::json::read_str(r#"{ "b": 4.0, "a": "x" }"#).unwrap();
+        assert_eq!(Digest::of_json(&value), Ok(Digest::of(r#"{"a":"x","b":4}"#)));
+        assert!(Digest::of_json(&crate::json::read_str("[0.5]").unwrap()).is_err());
     }
 
     #[test]
