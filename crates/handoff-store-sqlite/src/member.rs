@@ -1,0 +1,98 @@
+//! What callers hand to the writer: a piece of work that shares a physical transaction with others.
+
+use handoff_engine::store::{StoreError, Topic};
+use handoff_protocol::id::TenantId;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::{error::Failure, options::SqliteOptions};
+
+/// A member of a batch. It may run several times; only the last run is answered.
+pub(crate) trait Member: Send {
+    /// Does the work inside an open transaction and keeps the outcome to answer it later.
+    ///
+    /// [`Outcome::Refused`] asks for all of its writes to be taken back.
+    fn run(&mut self, connection: &Connection, options: &SqliteOptions) -> Result<Outcome, rusqlite::Error>;
+
+    /// Replaces the outcome of the last run: its writes could not be made durable.
+    fn fail(&mut self, error: StoreError);
+
+    /// What to wake once the outcome is durable.
+    fn wakes(&mut self) -> Option<(TenantId, Vec<Topic>)>;
+
+    /// Answers the caller.
+    fn answer(self: Box<Self>);
+}
+
+/// How a run of a member ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Outcome {
+    /// Its writes, if it made any, are to stay.
+    Done,
+    /// Nothing that it wrote is to stay.
+    Refused,
+}
+
+/// What a piece of work came to.
+pub(crate) struct Finished<T> {
+    pub(crate) outcome: Outcome,
+    pub(crate) value: T,
+    pub(crate) wakes: Option<(TenantId, Vec<Topic>)>,
+}
+
+/// A member made of a closure and the channel on which its caller waits.
+pub(crate) struct Work<T, F> {
+    work: F,
+    last: Option<Result<Finished<T>, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Work<T, F>
+where
+    T: Send + 'static,
+    F: FnMut(&Connection, &SqliteOptions) -> Result<Finished<T>, Failure> + Send + 'static,
+{
+    /// The member, and where its caller waits.
+    pub(crate) fn new(work: F) -> (Box<dyn Member>, oneshot::Receiver<Result<T, StoreError>>) {
+        let (reply, answer) = oneshot::channel();
+        (Box::new(Self { work, last: None, reply }), answer)
+    }
+}
+
+impl<T, F> Member for Work<T, F>
+where
+    T: Send,
+    F: FnMut(&Connection, &SqliteOptions) -> Result<Finished<T>, Failure> + Send,
+{
+    fn run(&mut self, connection: &Connection, options: &SqliteOptions) -> Result<Outcome, rusqlite::Error> {
+        match (self.work)(connection, options) {
+            Ok(finished) => {
+                let outcome = finished.outcome;
+                self.last = Some(Ok(finished));
+                Ok(outcome)
+            }
+            Err(Failure::Member(error)) => {
+                self.fail(error);
+                Ok(Outcome::Refused)
+            }
+            Err(Failure::Physical(error)) => Err(error),
+        }
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.last = Some(Err(error));
+    }
+
+    fn wakes(&mut self) -> Option<(TenantId, Vec<Topic>)> {
+        self.last.as_mut()?.as_mut().ok()?.wakes.take()
+    }
+
+    fn answer(self: Box<Self>) {
+        let answer = self
+            .last
+            .unwrap_or_else(|| Err(StoreError::Unavailable("the work was not done".to_owned())))
+            .map(|finished| finished.value);
+        // An error means that the caller went away; the commit stands without it.
+        let _ = self.reply.send(answer);
+    }
+}

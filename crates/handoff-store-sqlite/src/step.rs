@@ -1,0 +1,55 @@
+//! One transaction of a caller: load, run the step, load more if it asks, apply what it returns.
+
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use handoff_engine::store::{Loaded, Moment, Step, StoreError, Topic, Transacted, Transaction};
+use rusqlite::Connection;
+
+use crate::{apply::Target, error::Failure, load, options::SqliteOptions};
+
+/// How often a step runs before it counts as one that never has enough.
+const MAX_RUNS: usize = 16;
+
+/// What a transaction came to.
+pub(crate) struct Ran {
+    pub(crate) transacted: Transacted,
+    pub(crate) wakes: Vec<Topic>,
+}
+
+/// Runs a transaction on a connection that holds the write lock. After a failure the caller takes back all of it.
+pub(crate) fn run(connection: &Connection, options: &SqliteOptions, transaction: &Transaction) -> Result<Ran, Failure> {
+    let tenant = transaction.tenant.to_string();
+    let head = load::head(connection, &tenant)?;
+    let mut loaded = Loaded::new(transaction.tenant, head);
+    load::load(connection, &tenant, &transaction.reads, &mut loaded)?;
+    for _ in 0..MAX_RUNS {
+        let moment = moment(options)?;
+        let step = catch_unwind(AssertUnwindSafe(|| (transaction.step)(&loaded, &moment)))
+            .map_err(|panic| Failure::Member(StoreError::StepPanicked(panic_text(panic.as_ref()))))?;
+        match step {
+            Step::Commit(set) => {
+                let on_label = options.on_label.as_ref();
+                let target = Target { connection, tenant: &tenant, head, now: moment.now, on_label };
+                let sequence = target.write(&set)?;
+                return Ok(Ran { transacted: Transacted::Committed { sequence }, wakes: set.wakes });
+            }
+            Step::Need(reads) => load::load(connection, &tenant, &reads, &mut loaded)?,
+            Step::Reject => return Ok(Ran { transacted: Transacted::Rejected, wakes: Vec::new() }),
+        }
+    }
+    Err(Failure::Member(StoreError::TooManyReads))
+}
+
+fn moment(options: &SqliteOptions) -> Result<Moment, Failure> {
+    let seed = options.entropy.seed().map_err(|error| Failure::Member(StoreError::Unavailable(error.to_string())))?;
+    Ok(Moment { now: options.clock.now(), seed })
+}
+
+/// What a panic said, as far as it is text.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message").to_owned()
+}
