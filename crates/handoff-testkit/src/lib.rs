@@ -6,11 +6,15 @@
 //! | [`entropy`] | [`SeededEntropy`]: bytes that are the same in every run |
 //! | [`memory`] | [`MemoryStore`]: the whole store port in memory, short enough to read as a reference |
 //! | [`fault`] | [`FaultStore`]: a store whose chosen transactions fail |
+//! | [`suite`] | what every store must do, one test a behaviour |
 
 pub mod clock;
 pub mod entropy;
 pub mod fault;
 pub mod memory;
+pub mod suite;
+
+pub use async_trait::async_trait;
 
 pub use self::{
     clock::VirtualClock,
