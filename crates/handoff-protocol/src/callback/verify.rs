@@ -269,6 +269,24 @@ mod tests {
     }
 
     #[test]
+    fn the_window_of_freshness_is_inclusive_in_both_directions() {
+        let signature = sign(&secrets(), now(), DeliveryId::parse(DELIVERY).unwrap(), BODY.as_bytes()).unwrap();
+        let headers = CallbackHeaders {
+            signature: Some(&signature),
+            delivery: Some(DELIVERY),
+            idempotency_key: Some(DELIVERY),
+            sequence: Some("7"),
+            ..CallbackHeaders::default()
+        };
+        let at = |offset| {
+            let clock = Timestamp::from_unix_seconds(now().unix_seconds() + offset);
+            verify(&headers, BODY.as_bytes(), &secrets(), clock).map(|verified| verified.sequence)
+        };
+        assert_eq!((at(300), at(-300)), (Ok(7), Ok(7)));
+        assert_eq!((at(301), at(-301)), (Err(CallbackError::Stale), Err(CallbackError::Stale)));
+    }
+
+    #[test]
     fn without_a_secret_nothing_is_signed_and_nothing_is_genuine() {
         let delivery = DeliveryId::parse(DELIVERY).unwrap();
         assert_eq!(sign(&[], now(), delivery, b"{}").unwrap_err(), super::super::NoActiveSecret);
