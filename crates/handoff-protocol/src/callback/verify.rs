@@ -269,6 +269,31 @@ mod tests {
     }
 
     #[test]
+    fn during_a_rotation_one_shared_secret_is_enough() {
+        let [old, new, foreign] =
+            ["whsec_old", "whsec_new", "whsec_foreign"].map(|text| CallbackSecret::new(text).unwrap());
+        let accepted = |senders: &[&CallbackSecret], receivers: &[&CallbackSecret]| {
+            let owned = |secrets: &[&CallbackSecret]| secrets.iter().copied().cloned().collect::<Vec<_>>();
+            let delivery = DeliveryId::parse(DELIVERY).unwrap();
+            let signature = sign(&owned(senders), now(), delivery, BODY.as_bytes()).unwrap();
+            let headers = CallbackHeaders {
+                signature: Some(&signature),
+                delivery: Some(DELIVERY),
+                idempotency_key: Some(DELIVERY),
+                sequence: Some("7"),
+                ..CallbackHeaders::default()
+            };
+            verify(&headers, BODY.as_bytes(), &owned(receivers), now()).is_ok()
+        };
+        assert!(accepted(&[&new, &old], &[&old]));
+        assert!(accepted(&[&new, &old], &[&new]));
+        assert!(accepted(&[&old], &[&foreign, &old]));
+        assert!(accepted(&[&old], &[&old, &foreign]));
+        assert!(!accepted(&[&new, &old], &[&foreign]));
+        assert!(!accepted(&[&old], &[&new]));
+    }
+
+    #[test]
     fn the_window_of_freshness_is_inclusive_in_both_directions() {
         let signature = sign(&secrets(), now(), DeliveryId::parse(DELIVERY).unwrap(), BODY.as_bytes()).unwrap();
         let headers = CallbackHeaders {
