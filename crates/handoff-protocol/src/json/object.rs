@@ -154,10 +154,11 @@ mod tests {
         object.insert("a", 1);
         object.insert("b", 2);
         object.insert("c", 3);
+        object.insert("d", 5);
         assert_eq!(object.insert("a", 4), Some(Json::from(1)));
         assert_eq!(object.remove("b"), Some(Json::from(2)));
         assert_eq!(object.remove("b"), None);
-        assert_eq!(object.keys().collect::<Vec<_>>(), ["a", "c"]);
-        assert_eq!(Json::from(object).to_text(), r#"{"a":4,"c":3}"#);
+        assert_eq!(object.keys().collect::<Vec<_>>(), ["a", "c", "d"]);
+        assert_eq!(Json::from(object).to_text(), r#"{"a":4,"c":3,"d":5}"#);
     }
 }

@@ -73,6 +73,8 @@ fn text_is_counted_in_characters() {
     assert_eq!(refusal(value.text(1, 2)), "`title` must be 1 to 2 characters");
     assert_eq!(refusal(value.text(0, 2)), "`title` must be at most 2 characters");
     assert_eq!(refusal(value.text(9, 9)), "`title` must be exactly 9 characters");
+    let plain = Json::from("abc");
+    assert!(ValueReader::new(&plain, "").text(1, 2).is_err());
     let empty = Json::from("");
     assert!(ValueReader::new(&empty, "").text(0, 0).is_ok());
     assert!(ValueReader::new(&empty, "").text(1, 9).is_err());
