@@ -118,3 +118,103 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 fn unknown(error: &StoreError) -> StoreError {
     StoreError::Unknown(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use handoff_engine::store::NewBlob;
+    use handoff_protocol::id::TenantId;
+    use tokio::sync::oneshot::Receiver;
+
+    use super::*;
+    use crate::{
+        blobs,
+        error::Failure,
+        member::{Finished, member},
+        schema,
+    };
+
+    type Answer = Receiver<Result<(), StoreError>>;
+
+    fn member_of(
+        mut work: impl FnMut(&Connection) -> Result<(), Failure> + Send + 'static,
+    ) -> (Box<dyn Member>, Answer) {
+        member(move |connection: &Connection, _: &SqliteOptions| {
+            work(connection)?;
+            Ok(Finished { outcome: Outcome::Done, value: (), wakes: None })
+        })
+    }
+
+    fn putting(owner: &'static str, size: usize) -> (Box<dyn Member>, Answer) {
+        member_of(move |connection| {
+            let bytes = Bytes::from(vec![7; size]);
+            let blob = NewBlob { tenant: TenantId::System, owner: owner.to_owned(), bytes };
+            blobs::put(connection, &blob, handoff_protocol::timestamp::Timestamp::EPOCH).map(drop)
+        })
+    }
+
+    /// Runs three members, the second of which spoils the physical transaction, and answers what they were told and
+    /// how many rows are there.
+    fn with_a_bad_second(
+        spoil: impl FnOnce(&Connection),
+        second: (Box<dyn Member>, Answer),
+    ) -> (Vec<Result<(), StoreError>>, i64) {
+        let directory = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::default();
+        let connection = schema::open_writer(&directory.path().join("s.db"), &options).unwrap();
+        spoil(&connection);
+        let (mut members, answers): (Vec<_>, Vec<_>) =
+            [putting("first", 10), second, putting("third", 10)].into_iter().unzip();
+        run(&connection, &options, &Counters::default(), &mut members);
+        members.into_iter().for_each(Member::answer);
+        let answers = answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect();
+        let rows = connection.query_row("SELECT count(*) FROM blobs", [], |row| row.get(0)).unwrap();
+        (answers, rows)
+    }
+
+    #[test]
+    fn a_member_that_fills_the_disk_fails_alone() {
+        let (answers, rows) = with_a_bad_second(
+            |connection| connection.pragma_update(None, "max_page_count", 100).unwrap(),
+            putting("second", 1_000_000),
+        );
+        assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
+        assert!(matches!(&answers[1], Err(StoreError::Unavailable(text)) if text.contains("full")), "{answers:?}");
+        assert_eq!(rows, 2);
+    }
+
+    #[test]
+    fn a_member_whose_commit_is_refused_fails_alone() {
+        let orphan = member_of(|connection| {
+            connection.execute_batch(
+                "PRAGMA defer_foreign_keys = ON;
+                 INSERT INTO chain_bodies (tenant, chain, height, body) VALUES ('system', 'none', 1, '');",
+            )?;
+            Ok(())
+        });
+        let (answers, rows) = with_a_bad_second(|_| {}, orphan);
+        assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
+        assert!(matches!(answers[1], Err(StoreError::Conflict(_))), "{answers:?}");
+        assert_eq!(rows, 2);
+    }
+
+    #[test]
+    fn a_database_that_stays_locked_is_unavailable() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("s.db");
+        let options = SqliteOptions { busy_timeout: std::time::Duration::from_millis(20), ..SqliteOptions::default() };
+        let connection = schema::open_writer(&path, &options).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let try_once = || {
+            let (member, mut answer) = putting("a", 10);
+            let mut members = vec![member];
+            run(&connection, &options, &Counters::default(), &mut members);
+            members.into_iter().for_each(Member::answer);
+            answer.try_recv().unwrap()
+        };
+        assert!(matches!(try_once(), Err(StoreError::Unavailable(_))));
+        other.execute_batch("ROLLBACK").unwrap();
+        assert!(try_once().is_ok());
+    }
+}

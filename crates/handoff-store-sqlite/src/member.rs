@@ -40,23 +40,20 @@ pub(crate) struct Finished<T> {
     pub(crate) wakes: Option<(TenantId, Vec<Topic>)>,
 }
 
-/// A member made of a closure and the channel on which its caller waits.
-pub(crate) struct Work<T, F> {
-    work: F,
-    last: Option<Result<Finished<T>, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, F> Work<T, F>
+/// Makes a member of a closure, and says where its caller waits.
+pub(crate) fn member<T, F>(work: F) -> (Box<dyn Member>, oneshot::Receiver<Result<T, StoreError>>)
 where
     T: Send + 'static,
     F: FnMut(&Connection, &SqliteOptions) -> Result<Finished<T>, Failure> + Send + 'static,
 {
-    /// The member, and where its caller waits.
-    pub(crate) fn new(work: F) -> (Box<dyn Member>, oneshot::Receiver<Result<T, StoreError>>) {
-        let (reply, answer) = oneshot::channel();
-        (Box::new(Self { work, last: None, reply }), answer)
-    }
+    let (reply, answer) = oneshot::channel();
+    (Box::new(Work { work, last: None, reply }), answer)
+}
+
+struct Work<T, F> {
+    work: F,
+    last: Option<Result<Finished<T>, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
 impl<T, F> Member for Work<T, F>

@@ -87,13 +87,15 @@ fn connect(path: &Path, options: &SqliteOptions, flags: OpenFlags) -> Result<Con
 
 /// Refuses a newer schema and a database of another program before anything is changed.
 fn check(connection: &Connection, path: &Path) -> Result<usize, OpenError> {
-    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if application != APPLICATION_ID {
-        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        if application != 0 || version != 0 || tables != 0 {
-            return Err(OpenError::NotAStore(path.to_path_buf()));
-        }
+    // One statement, so that no process that creates the store meanwhile is seen half-way.
+    let (application, version, tables): (i32, u32, i64) = connection.query_row(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+         FROM pragma_application_id, pragma_user_version",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    if application != APPLICATION_ID && (application != 0 || version != 0 || tables != 0) {
+        return Err(OpenError::NotAStore(path.to_path_buf()));
     }
     let known = MIGRATIONS.len();
     let found = usize::try_from(version).unwrap_or(usize::MAX);

@@ -23,7 +23,7 @@ use crate::{
     blobs,
     error::{Failure, OpenError},
     load,
-    member::{Finished, Member, Outcome, Work},
+    member::{Finished, Member, Outcome, member},
     options::SqliteOptions,
     read,
     readers::Readers,
@@ -86,7 +86,7 @@ impl SqliteStore {
         &self,
         work: impl FnMut(&Connection, &SqliteOptions) -> Result<Finished<T>, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (member, answer) = Work::new(work);
+        let (member, answer) = member(work);
         let stopped = || StoreError::Unavailable("the store is closing".to_owned());
         self.writer.queue.as_ref().ok_or_else(stopped)?.send(member).map_err(|_| stopped())?;
         // The writer answers all that it took, so a lost answer means that its thread died in the middle.

@@ -1,0 +1,11 @@
+//! What this store promises beyond the suite that every store passes.
+
+mod append_only;
+mod bench;
+mod crash;
+mod group;
+mod opening;
+mod sharing;
+mod timing;
+mod traces;
+mod views;
