@@ -1,5 +1,37 @@
 //! The Handoff engine: use cases, the ports they need, and the timer worker.
+//!
+//! Embed this crate to run Handoff inside your own program; `handoffd` is one such program. The rules live in
+//! `handoff-protocol` as pure functions; the engine loads what they need, carries out what they return in one commit,
+//! and wakes whoever waits.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`engine`] | [`Engine`] and its builder |
+//! | [`store`] | the store port |
+//! | [`clock`], [`entropy`], [`signer`] | the other ports |
+//! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
+//! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
+//! | [`export`] | a tenant's receipts as a bundle that verifies offline |
+//! | [`worker`] | what happens by itself when its time comes |
+//!
+//! # Example
+//!
+//! `examples/embed` in the repository is a complete program.
 
 pub mod clock;
+pub mod decision;
+mod document;
+pub mod engine;
 pub mod entropy;
+pub mod export;
+mod hub;
+pub mod identity;
+pub mod signer;
 pub mod store;
+mod transaction;
+pub mod worker;
+
+pub use self::{
+    engine::{BuildError, Builder, Engine},
+    identity::IdentityError,
+};

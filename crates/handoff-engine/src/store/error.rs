@@ -39,7 +39,9 @@ pub enum StoreError {
     Corrupt(String),
 
     /// The database was written by a newer version of this program.
-    #[error("the database has schema version {found}, this program knows versions up to {known}; run the newer program")]
+    #[error(
+        "the database has schema version {found}, this program knows versions up to {known}; run the newer program"
+    )]
     NewerSchema {
         /// The version found.
         found: u32,

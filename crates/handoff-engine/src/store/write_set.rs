@@ -4,9 +4,7 @@ use std::{fmt, sync::Arc};
 
 use handoff_protocol::id::Ulid;
 
-use super::{
-    BlobWrite, ChainAppend, Erasure, IndexName, NewEvent, RecordKind, TimerWrite, Topic,
-};
+use super::{BlobWrite, ChainAppend, Erasure, IndexName, NewEvent, RecordKind, TimerWrite, Topic};
 
 /// Names one record of a tenant.
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]

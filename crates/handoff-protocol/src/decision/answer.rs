@@ -82,9 +82,8 @@ impl Answer {
         }
         normalize_numbers(&mut body).map_err(|_| DecisionError::Internal)?;
         let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
-        let values = match body.as_object_mut().and_then(|body| body.remove("values")) {
-            Some(Json::Object(values)) => values,
-            _ => return Err(DecisionError::Internal),
+        let Some(Json::Object(values)) = body.as_object_mut().and_then(|body| body.remove("values")) else {
+            return Err(DecisionError::Internal);
         };
         Ok(Self { digest, values, note, via, rendered_digest })
     }

@@ -95,12 +95,12 @@ pub enum ReplayOutcome {
 /// # Errors
 ///
 /// [`DecisionError::IdempotencyKeyReused`] if the key was used with another body.
-pub fn find<'r>(
-    stored: Option<&'r Replay>,
+pub fn find(
+    stored: Option<&Replay>,
     digest: Digest,
     request_id: Option<RequestId>,
     now: Timestamp,
-) -> Result<Option<&'r ReplayOutcome>, DecisionError> {
+) -> Result<Option<&ReplayOutcome>, DecisionError> {
     match stored {
         Some(replay) if now >= replay.expires_at => Ok(None),
         Some(replay) if replay.digest == digest => Ok(Some(&replay.outcome)),

@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 /// A number of 128 bits whose upper 48 are milliseconds since the epoch and whose lower 80 are random.
 ///
 /// Order by value equals order by text, so ids sort by the time of their making (B-2).
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Ulid(u128);
 
 impl Ulid {

@@ -1,0 +1,47 @@
+//! Acknowledging a signal.
+
+use handoff_protocol::{
+    decision::{Acknowledge, Acknowledged, DecisionError, Request, Signal, acknowledge, check_scope, view::AckResult},
+    id::SignalId,
+    json::Json,
+    principal::{Principal, Scope},
+};
+
+use super::{apply::Writes, keys, tenant_of};
+use crate::{
+    engine::Engine,
+    store::{Reads, RecordKey},
+    transaction::{Halt, Outcome},
+};
+
+impl Engine {
+    /// Takes a signal out of its waiter's queue. Repeating it is harmless and says that it was not the first.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`]: the codes of `POST /signals/{id}/ack`.
+    pub async fn acknowledge(
+        &self,
+        principal: &Principal,
+        id: SignalId,
+        body: &Json,
+    ) -> Result<AckResult, DecisionError> {
+        check_scope(principal, Scope::WaitersWait)?;
+        let command = Acknowledge::read(body)?;
+        let reads = Reads::none().record(RecordKey::new(keys::SIGNAL, id));
+        self.decide(tenant_of(principal), reads, move |view, moment| {
+            let signal = view.get::<Signal, _>(id)?.ok_or(DecisionError::SignalNotFound)?;
+            let request = view.get::<Request, _>(signal.document.request_id)?.ok_or(DecisionError::Internal)?;
+            match acknowledge(&signal.document, &request.document, &command, moment.now)? {
+                Acknowledged::Repeat { acked_at } => Ok(Outcome::Nothing(AckResult { acked_at, first_ack: false })),
+                Acknowledged::First { signal: taken, request: moved, acked_at } => {
+                    let mut writes = Writes::default();
+                    writes.put(Some(&signal), &*taken).map_err(Halt::Broken)?;
+                    writes.put(Some(&request), &*moved).map_err(Halt::Broken)?;
+                    Ok(Outcome::Write(writes.finish(&view.mint()), AckResult { acked_at, first_ack: true }))
+                }
+            }
+        })
+        .await
+    }
+}

@@ -1,0 +1,162 @@
+//! Carrying out what a transition returned: one write-set that holds all of it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use handoff_protocol::{
+    decision::{
+        Authorization, DecisionError, Effects, Request, Signal, TimerChange, Waiter,
+        idempotency::{Replay, ReplayOutcome, ReplayScope},
+    },
+    digest::Digest,
+    duration::ExactDuration,
+    id::Mint,
+    json::{Json, from_json, read_str, to_json},
+    timestamp::Timestamp,
+};
+
+use super::{
+    documents::{ReceiptPlace, ReplayRecord},
+    keys::{self, TimerAction},
+};
+use crate::{
+    document::{self, Document, Kept},
+    signer::Signer,
+    store::{BlobWrite, ChainAppend, EventType, NewEvent, StoreError, TimerWrite, WriteSet},
+    transaction::Halt,
+};
+
+/// A write-set under construction.
+#[derive(Default)]
+pub(crate) struct Writes {
+    set: WriteSet,
+}
+
+/// What an idempotency key does to a write.
+#[derive(Clone, Debug)]
+pub(crate) struct Keyed {
+    pub(crate) scope: ReplayScope,
+    pub(crate) digest: Digest,
+    pub(crate) ttl: ExactDuration,
+}
+
+impl Writes {
+    /// Writes a document over what was read, or as a new one.
+    pub(crate) fn put<D: Document>(&mut self, before: Option<&Kept<D>>, after: &D) -> Result<(), StoreError> {
+        self.set.records.push(document::write(before, after)?);
+        Ok(())
+    }
+
+    /// Deletes a document that was read.
+    pub(crate) fn delete<D: Document>(&mut self, before: &Kept<D>) {
+        self.set.records.push(document::delete(before));
+    }
+
+    /// Changes a timer.
+    pub(crate) fn timer(&mut self, write: TimerWrite) {
+        self.set.timers.push(write);
+    }
+
+    /// Everything that a transition of a request names.
+    pub(crate) fn effects(
+        &mut self,
+        request: Option<&Kept<Request>>,
+        waiter: Option<&Kept<Waiter>>,
+        effects: &Effects,
+        signer: Option<&dyn Signer>,
+    ) -> Result<(), StoreError> {
+        self.put(request, &effects.request)?;
+        if let Some(after) = &effects.waiter {
+            // Most joins leave the waiter as it was.
+            if waiter.is_none_or(|before| before.document != *after) {
+                self.put(waiter, after)?;
+            }
+        }
+        for signal in &effects.signals {
+            self.put::<Signal>(None, signal)?;
+        }
+        if let Some(authorization) = &effects.authorization {
+            self.put::<Authorization>(None, authorization)?;
+        }
+        if let Some(receipt) = &effects.receipt {
+            let place = ReceiptPlace { id: receipt.id, request_id: receipt.request_id, height: receipt.link.height };
+            self.put(None, &place)?;
+            let attestation = signer.map(|signer| json_text(&signer.sign(&receipt.link.digest))).transpose()?;
+            self.set.chain.push(ChainAppend {
+                chain: keys::RECEIPTS,
+                height: receipt.link.height,
+                previous: receipt.link.prev_digest,
+                digest: receipt.link.digest,
+                body: Arc::from(receipt.text.as_str()),
+                attestation,
+            });
+        }
+        for rendering in &effects.renderings {
+            self.set
+                .blobs
+                .push(BlobWrite::Store { owner: rendering.id.to_string(), bytes: Bytes::from(rendering.text.clone()) });
+        }
+        for event in &effects.events {
+            self.set.events.push(NewEvent {
+                event_type: EventType::from_static(event.event_type.as_str()),
+                subject: event.request_id.to_string(),
+                data: Arc::from(Json::Object(event.data.clone()).to_text()),
+            });
+        }
+        for timer in &effects.timers {
+            let key = keys::deadline_timer(effects.request.id);
+            self.timer(match timer {
+                TimerChange::SetDeadline(due) => TimerWrite::Put {
+                    key,
+                    due: *due,
+                    action: json_text(&TimerAction::Expire { request: effects.request.id })?,
+                },
+                TimerChange::ClearDeadline => TimerWrite::Remove { key },
+            });
+        }
+        self.set.wakes.push(keys::request_topic(effects.request.id));
+        self.set.wakes.push(keys::waiter_topic(&effects.request.waiter_ref));
+        Ok(())
+    }
+
+    /// Keeps the first success under an idempotency key, in the same commit as its effect (rule K-6).
+    pub(crate) fn replay(
+        &mut self,
+        keyed: &Keyed,
+        lapsed: Option<&Kept<ReplayRecord>>,
+        outcome: ReplayOutcome,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let expires_at = now.saturating_add(keyed.ttl);
+        let replay = Replay { digest: keyed.digest, outcome, expires_at };
+        self.put(lapsed, &ReplayRecord { scope: keyed.scope.id(), replay })?;
+        let (key, due) = keys::purge_timer(expires_at);
+        self.timer(TimerWrite::Put { key, due, action: json_text(&TimerAction::PurgeReplays)? });
+        Ok(())
+    }
+
+    /// A point for test builds to fail at, between the state and its events (section 24).
+    pub(crate) fn label(&mut self, label: &'static str) {
+        self.set.label = Some(label);
+    }
+
+    /// The write-set, with the last id that was minted for it.
+    pub(crate) fn finish(mut self, mint: &Mint) -> Box<WriteSet> {
+        self.set.last_id = mint.last();
+        Box::new(self.set)
+    }
+}
+
+/// A value as JSON text for the store.
+pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<Arc<str>, StoreError> {
+    to_json(value)
+        .map(|json| Arc::from(json.to_text()))
+        .map_err(|error| StoreError::Conflict(format!("a value has no JSON form: {error}")))
+}
+
+/// What the first call under a key returned.
+pub(crate) fn replayed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Halt<DecisionError>> {
+    let unreadable = |reason: String| Halt::Broken(StoreError::Corrupt(format!("a replay record: {reason}")));
+    let json = read_str(text).map_err(|error| unreadable(error.to_string()))?;
+    from_json(json).map_err(|error| unreadable(error.to_string()))
+}

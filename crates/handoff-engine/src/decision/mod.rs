@@ -1,0 +1,52 @@
+//! Decisions: raise, answer, cancel, expire, wait, acknowledge, redeem, read.
+//!
+//! Each use case here loads what a transition of `handoff_protocol::decision` needs, runs it under the tenant's lock, and
+//! carries out what it returns. Nothing is decided here.
+
+mod acknowledge;
+mod answer;
+pub(crate) mod apply;
+mod cancel;
+mod documents;
+mod expire;
+mod keys;
+mod list;
+mod raise;
+mod read;
+mod redeem;
+mod wait;
+
+use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
+
+pub(crate) use self::keys::{RECEIPTS, TimerAction};
+pub use self::{list::RequestFilter, raise::Raised, read::ReceiptFilter};
+use crate::{
+    engine::Engine,
+    store::{Moment, Reads},
+    transaction::{self, Failure, Halt, Outcome, View},
+};
+
+impl Engine {
+    /// Runs a step of this domain and says what came of it in this domain's errors.
+    pub(crate) async fn decide<R, F>(&self, tenant: TenantId, reads: Reads, step: F) -> Result<R, DecisionError>
+    where
+        R: Send + 'static,
+        F: Fn(&View<'_>, &Moment) -> Result<Outcome<R>, Halt<DecisionError>> + Send + Sync + 'static,
+    {
+        match transaction::run(self.inner.store.as_ref(), tenant, reads, step).await {
+            Ok(reply) => Ok(reply),
+            Err(Failure::Refused(refusal)) => Err(refusal),
+            Err(Failure::Store(error)) => Err(internal(&error)),
+        }
+    }
+}
+
+/// A failure of ours: the log has the words, the caller a code (section 20).
+pub(crate) fn internal(error: &(dyn std::error::Error + 'static)) -> DecisionError {
+    tracing::error!(error, "a decision operation failed");
+    DecisionError::Internal
+}
+
+fn tenant_of(principal: &Principal) -> TenantId {
+    TenantId::Org(principal.tenant)
+}

@@ -1,0 +1,115 @@
+//! Raising a request: rule K-1 in its order, atomically.
+
+use std::sync::Arc;
+
+use handoff_protocol::{
+    decision::{
+        Context, DecisionError, Raise, Request, Waiter,
+        idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
+        join, raise,
+        view::RequestView,
+    },
+    id::RequestId,
+    json::Json,
+    principal::Principal,
+};
+
+use super::{
+    apply::{Keyed, Writes},
+    documents::ReplayRecord,
+    keys, tenant_of,
+};
+use crate::{
+    document::Document as _,
+    engine::Engine,
+    store::{IndexRead, Reads, RecordKey},
+    transaction::{Halt, Outcome},
+};
+
+/// What a raise came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raised {
+    /// The request, as it stands now.
+    pub request: RequestView,
+    /// Whether this call created it (rule K-2).
+    pub created: bool,
+}
+
+/// Which request a raise came to, inside the transaction.
+enum Came {
+    Fresh(Box<Request>, bool),
+    Replayed(RequestId),
+}
+
+impl Engine {
+    /// Raises a request, or finds the one that this call asks for again (rule K-1). Durable on return; it never waits
+    /// for a channel (rule D-6). Repeating it under the same key is safe.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`]: the codes of `POST /requests`.
+    pub async fn raise(
+        &self,
+        principal: &Principal,
+        body: Json,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Raised, DecisionError> {
+        let command = Raise::read(principal, body)?;
+        let keyed = key.map(|key| Keyed {
+            scope: ReplayScope::new(principal, Operation::Raise, None, key),
+            digest: command.digest(),
+            ttl: self.policy().idempotency_ttl,
+        });
+        let same_question = IndexRead {
+            index: keys::BY_QUESTION,
+            prefix: keys::question_prefix(command.waiter_ref(), command.dedupe_key()),
+            limit: 1,
+        };
+        let waiter_id = Waiter::new(command.waiter_ref().clone()).id();
+        let mut reads = Reads::none().index(same_question.clone()).record(RecordKey::new(keys::WAITER, &waiter_id));
+        if let Some(keyed) = &keyed {
+            reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
+        }
+        let (asker, policy) = (principal.clone(), Arc::clone(&self.inner.policy));
+        let came = self
+            .decide(tenant_of(principal), reads, move |view, moment| {
+                let stored = match &keyed {
+                    Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
+                    None => None,
+                };
+                if let Some(keyed) = &keyed {
+                    let replay = stored.as_ref().map(|kept| &kept.document.replay);
+                    if let Some(ReplayOutcome::Request(id)) = idempotency::find(replay, keyed.digest, None, moment.now)?
+                    {
+                        return Ok(Outcome::Nothing(Came::Replayed(*id)));
+                    }
+                }
+                let waiter = view.get::<Waiter, _>(&waiter_id)?;
+                let before = waiter.as_ref().map(|kept| &kept.document);
+                let pending = view.scan::<Request, _>(same_question.clone())?.into_iter().next();
+                let mut mint = view.mint();
+                let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+                let effects = match &pending {
+                    Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
+                    None => raise(&command, &asker, before, &mut context)?,
+                };
+                let mut writes = Writes::default();
+                writes.effects(pending.as_ref(), waiter.as_ref(), &effects, None).map_err(Halt::Broken)?;
+                if let Some(keyed) = &keyed {
+                    let outcome = ReplayOutcome::Request(effects.request.id);
+                    writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;
+                }
+                let came = Came::Fresh(Box::new(effects.request), pending.is_none());
+                Ok(Outcome::Write(writes.finish(&mint), came))
+            })
+            .await?;
+        match came {
+            Came::Fresh(request, created) => {
+                Ok(Raised { request: RequestView::new(*request, None, None, self.public_base())?, created })
+            }
+            Came::Replayed(id) => {
+                Ok(Raised { request: self.request_view(tenant_of(principal), id).await?, created: false })
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Reading: requests, receipts, authorizations, the chain's head. Reading changes nothing.
+
+use handoff_protocol::json::from_json;
+use handoff_protocol::{
+    decision::{
+        Authorization, DecisionError, Request, check_scope,
+        view::{AuthorizationView, ChainHeadView, Listing, RequestView},
+    },
+    digest::Digest,
+    id::{AuthorizationId, ReceiptId, RequestId, TenantId},
+    json::{Json, read_str},
+    principal::{Principal, Scope},
+    signature::ReceiptSignature,
+};
+
+use super::{documents::ReceiptPlace, internal, keys, tenant_of};
+use crate::{
+    document::{self, Document},
+    engine::Engine,
+    store::{ChainEntry, HeightRange, RecordKey, StoreError},
+};
+
+/// The most receipts that one page holds, and what a listing without a limit returns: verifiers walk the first page
+/// against the head (rule E-9).
+const WHOLE_CHAIN: usize = 1000;
+
+/// Which page of the receipts is wanted.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct ReceiptFilter {
+    /// How many at the most; none for the whole chain, up to 1000.
+    pub limit: Option<usize>,
+    /// Only receipts above this height, from the cursor of the page before.
+    pub after_height: u64,
+}
+
+impl Engine {
+    /// A request as it stands now.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], [`DecisionError::RequestNotFound`].
+    pub async fn request(&self, principal: &Principal, id: RequestId) -> Result<RequestView, DecisionError> {
+        check_scope(principal, Scope::RequestsRead)?;
+        self.request_view(tenant_of(principal), id).await
+    }
+
+    /// A request as a person may see it who can open its page; answering is what needs authority.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::RequestNotFound`].
+    pub async fn surface(&self, principal: &Principal, id: RequestId) -> Result<RequestView, DecisionError> {
+        self.request_view(tenant_of(principal), id).await
+    }
+
+    /// The receipt of a request, exactly as it was sealed (rule E-12).
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`]; [`DecisionError::RequestNotFound`] until there is one.
+    pub async fn request_receipt(&self, principal: &Principal, id: RequestId) -> Result<String, DecisionError> {
+        check_scope(principal, Scope::RequestsRead)?;
+        let tenant = tenant_of(principal);
+        let request: Request = self.document(tenant, id).await?.ok_or(DecisionError::RequestNotFound)?;
+        let pointer = request.receipt.ok_or(DecisionError::RequestNotFound)?;
+        self.receipt_text(tenant, pointer.height).await
+    }
+
+    /// A receipt by its id, exactly as it was sealed.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], [`DecisionError::RequestNotFound`].
+    pub async fn receipt(&self, principal: &Principal, id: ReceiptId) -> Result<String, DecisionError> {
+        check_scope(principal, Scope::ReceiptsRead)?;
+        let tenant = tenant_of(principal);
+        let place: ReceiptPlace = self.document(tenant, id).await?.ok_or(DecisionError::RequestNotFound)?;
+        self.receipt_text(tenant, place.height).await
+    }
+
+    /// The detached signature of a receipt (rule E-13).
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`]; [`DecisionError::RequestNotFound`] also for a receipt that was sealed by an
+    /// engine without a signer.
+    pub async fn receipt_signature(
+        &self,
+        principal: &Principal,
+        id: ReceiptId,
+    ) -> Result<ReceiptSignature, DecisionError> {
+        check_scope(principal, Scope::ReceiptsRead)?;
+        let tenant = tenant_of(principal);
+        let place: ReceiptPlace = self.document(tenant, id).await?.ok_or(DecisionError::RequestNotFound)?;
+        let entry = self.entry(tenant, place.height).await?;
+        let text = entry.attestation.ok_or(DecisionError::RequestNotFound)?;
+        let json = read_str(&text).map_err(|error| internal(&error))?;
+        from_json(json).map_err(|error| internal(&error))
+    }
+
+    /// Receipts in chain order (rule E-9), each exactly as it was sealed.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`].
+    pub async fn receipts(&self, principal: &Principal, filter: ReceiptFilter) -> Result<Listing<Json>, DecisionError> {
+        check_scope(principal, Scope::ReceiptsRead)?;
+        let limit = filter.limit.unwrap_or(WHOLE_CHAIN).clamp(1, WHOLE_CHAIN);
+        let range = HeightRange { from: filter.after_height.saturating_add(1), limit: limit.saturating_add(1) };
+        let mut entries = self
+            .inner
+            .store
+            .read_chain(&tenant_of(principal), &keys::RECEIPTS, range)
+            .await
+            .map_err(|error| internal(&error))?;
+        let has_more = entries.len() > limit;
+        entries.truncate(limit);
+        let next_cursor = entries.last().filter(|_| has_more).map(|entry| entry.height.to_string());
+        let data = entries.iter().map(body).collect::<Result<_, _>>()?;
+        Ok(Listing { data, has_more, next_cursor })
+    }
+
+    /// The head of the receipts' chain (rule E-10): height 0 and zeros before the first.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`].
+    pub async fn chain_head(&self, principal: &Principal) -> Result<ChainHeadView, DecisionError> {
+        check_scope(principal, Scope::ReceiptsRead)?;
+        let head = self
+            .inner
+            .store
+            .chain_head(&tenant_of(principal), &keys::RECEIPTS)
+            .await
+            .map_err(|error| internal(&error))?;
+        Ok(ChainHeadView {
+            org_id: principal.tenant,
+            height: head.map_or(0, |head| head.height),
+            head_digest: head.map_or(Digest::zero(), |head| head.digest),
+            as_of: self.inner.clock.now(),
+        })
+    }
+
+    /// An authorization and what it is worth now.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], [`DecisionError::AuthorizationNotFound`].
+    pub async fn authorization(
+        &self,
+        principal: &Principal,
+        id: AuthorizationId,
+    ) -> Result<AuthorizationView, DecisionError> {
+        check_scope(principal, Scope::RequestsRead)?;
+        let kept: Option<Authorization> = self.document(tenant_of(principal), id).await?;
+        let authorization = kept.ok_or(DecisionError::AuthorizationNotFound)?;
+        Ok(AuthorizationView::new(authorization, self.inner.clock.now()))
+    }
+
+    pub(crate) async fn request_view(&self, tenant: TenantId, id: RequestId) -> Result<RequestView, DecisionError> {
+        let request: Request = self.document(tenant, id).await?.ok_or(DecisionError::RequestNotFound)?;
+        self.view(tenant, request).await
+    }
+
+    /// What is served of a request: itself, its receipt from the chain, its authorization.
+    pub(crate) async fn view(&self, tenant: TenantId, request: Request) -> Result<RequestView, DecisionError> {
+        let receipt = match request.receipt {
+            Some(pointer) => Some(body(&self.entry(tenant, pointer.height).await?)?),
+            None => None,
+        };
+        let authorization = match request.authorization {
+            Some(id) => self.document::<Authorization>(tenant, id).await?,
+            None => None,
+        };
+        let now = self.inner.clock.now();
+        let authorization = authorization.map(|authorization| AuthorizationView::new(authorization, now));
+        RequestView::new(request, receipt, authorization, self.public_base())
+    }
+
+    /// A document by its id, outside a transaction.
+    pub(crate) async fn document<D: Document>(
+        &self,
+        tenant: TenantId,
+        id: impl std::fmt::Display,
+    ) -> Result<Option<D>, DecisionError> {
+        let found =
+            self.inner.store.get(&tenant, &[RecordKey::new(D::KIND, id)]).await.map_err(|error| internal(&error))?;
+        let record = found.into_iter().next().flatten();
+        record
+            .map(|record| document::read::<D>(&record).map(|kept| kept.document))
+            .transpose()
+            .map_err(|error| internal(&error))
+    }
+
+    async fn receipt_text(&self, tenant: TenantId, height: u64) -> Result<String, DecisionError> {
+        let entry = self.entry(tenant, height).await?;
+        entry.body.map(|body| body.to_string()).ok_or(DecisionError::RequestNotFound)
+    }
+
+    async fn entry(&self, tenant: TenantId, height: u64) -> Result<ChainEntry, DecisionError> {
+        let entries = self
+            .inner
+            .store
+            .read_chain(&tenant, &keys::RECEIPTS, HeightRange::at(height))
+            .await
+            .map_err(|error| internal(&error))?;
+        let missing = || internal(&StoreError::Corrupt(format!("no receipt at height {height}")));
+        entries.into_iter().next().filter(|entry| entry.height == height).ok_or_else(missing)
+    }
+}
+
+/// The sealed receipt of an entry, parsed only to be embedded: text and order of its members stay.
+fn body(entry: &ChainEntry) -> Result<Json, DecisionError> {
+    let missing = || internal(&StoreError::Corrupt(format!("no receipt body at height {}", entry.height)));
+    let text = entry.body.as_deref().ok_or_else(missing)?;
+    read_str(text).map_err(|error| internal(&error))
+}

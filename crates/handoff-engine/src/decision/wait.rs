@@ -1,0 +1,136 @@
+//! Waiting: long polls that wake on commit, and reattachment (sections 13 and 21). Reading consumes nothing.
+
+use std::time::Duration;
+
+use handoff_protocol::{
+    decision::{
+        DecisionError, Request, Signal, Waiter, WaiterRef, check_scope, limits,
+        terms::WaiterState,
+        view::{ReattachResult, RequestView, SignalList, SignalView, aggregate},
+    },
+    id::{RequestId, TenantId},
+    principal::{Principal, Scope},
+};
+
+use super::{internal, keys, tenant_of};
+use crate::{
+    document,
+    engine::Engine,
+    store::{IndexName, IndexScan, Order},
+};
+
+/// How many signals one poll returns.
+const SIGNALS: usize = 200;
+
+impl Engine {
+    /// Every signal of a waiter that is not acknowledged, oldest first. With a wait, holds until there is one or the
+    /// wait is over; then the list is empty. Dropping the call has no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`]; [`DecisionError::WaiterNotFound`], decided before holding (rule X-7).
+    pub async fn signals(
+        &self,
+        principal: &Principal,
+        waiter: &WaiterRef,
+        wait: Duration,
+    ) -> Result<SignalList, DecisionError> {
+        check_scope(principal, Scope::WaitersWait)?;
+        let tenant = tenant_of(principal);
+        self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
+        let mut subscription = self.inner.hub.subscribe(tenant, keys::waiter_topic(waiter));
+        loop {
+            let list = self.unacked(tenant, waiter).await?;
+            if !list.data.is_empty() || wait.is_zero() {
+                return Ok(list);
+            }
+            if tokio::time::timeout_at(deadline, subscription.changed()).await.is_err() {
+                return Ok(list);
+            }
+        }
+    }
+
+    /// A request as soon as it has ended, or as it stands when the wait is over. Dropping the call has no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], [`DecisionError::RequestNotFound`].
+    pub async fn request_settled(
+        &self,
+        principal: &Principal,
+        id: RequestId,
+        wait: Duration,
+    ) -> Result<RequestView, DecisionError> {
+        check_scope(principal, Scope::RequestsRead)?;
+        let tenant = tenant_of(principal);
+        let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
+        let mut subscription = self.inner.hub.subscribe(tenant, keys::request_topic(id));
+        loop {
+            let request = self.request_view(tenant, id).await?;
+            if request.state.is_final() || wait.is_zero() {
+                return Ok(request);
+            }
+            if tokio::time::timeout_at(deadline, subscription.changed()).await.is_err() {
+                return Ok(request);
+            }
+        }
+    }
+
+    /// What a runtime that comes back finds: its pending requests and its unacknowledged signals (rule X-9).
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], [`DecisionError::WaiterNotFound`].
+    pub async fn reattach(&self, principal: &Principal, waiter: &WaiterRef) -> Result<ReattachResult, DecisionError> {
+        check_scope(principal, Scope::WaitersWait)?;
+        let tenant = tenant_of(principal);
+        self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let open = self.requests_of(tenant, keys::OPEN_BY_WAITER, waiter, Order::Ascending, SIGNALS).await?;
+        let last = self.requests_of(tenant, keys::BY_WAITER, waiter, Order::Descending, 1).await?;
+        let signals = self.unacked(tenant, waiter).await?.data;
+        let pending: Vec<WaiterState> = open.iter().map(|request| request.waiter.state).collect();
+        let any_acked = last.iter().any(|request| request.waiter.state == WaiterState::Acked);
+        Ok(ReattachResult {
+            waiter_ref: waiter.clone(),
+            state: aggregate(!signals.is_empty(), &pending, any_acked),
+            open_requests: open.iter().map(|request| request.id).collect(),
+            signals,
+        })
+    }
+
+    async fn unacked(&self, tenant: TenantId, waiter: &WaiterRef) -> Result<SignalList, DecisionError> {
+        let scan = IndexScan {
+            tenant,
+            index: keys::UNACKED,
+            prefix: keys::waiter_prefix(waiter),
+            after: None,
+            order: Order::Ascending,
+            limit: SIGNALS,
+        };
+        let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
+        let mut data = Vec::with_capacity(page.rows.len());
+        for row in &page.rows {
+            let signal = document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document;
+            data.push(SignalView::from(signal));
+        }
+        Ok(SignalList { data, has_more: page.more })
+    }
+
+    async fn requests_of(
+        &self,
+        tenant: TenantId,
+        index: IndexName,
+        waiter: &WaiterRef,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Request>, DecisionError> {
+        let scan = IndexScan { tenant, index, prefix: keys::waiter_prefix(waiter), after: None, order, limit };
+        let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
+        page.rows
+            .iter()
+            .map(|row| document::read::<Request>(&row.record).map(|kept| kept.document))
+            .collect::<Result<_, _>>()
+            .map_err(|error| internal(&error))
+    }
+}

@@ -1,0 +1,176 @@
+//! The engine and its builder.
+
+use std::sync::Arc;
+
+use handoff_protocol::{decision::Policy, id::TenantId};
+
+use crate::{
+    clock::{Clock, SystemClock},
+    entropy::{Entropy, SystemEntropy},
+    hub::Hub,
+    identity::IdentityError,
+    signer::Signer,
+    store::{Store, StoreError},
+};
+
+/// Everything that Handoff does, over the ports it was built with. Clones share one engine.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) signer: Option<Arc<dyn Signer>>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) public_base: String,
+    pub(crate) hub: Hub,
+    listener: tokio::task::JoinHandle<()>,
+}
+
+/// Puts an engine together. Only the store is required.
+///
+/// ```no_run
+/// # async fn example(store: std::sync::Arc<dyn handoff_engine::store::Store>) -> Result<(), handoff_engine::BuildError> {
+/// let engine = handoff_engine::Engine::builder()
+///     .store(store)
+///     .public_base("https://handoff.example.com")
+///     .build()
+///     .await?;
+/// # Ok(()) }
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct Builder {
+    store: Option<Arc<dyn Store>>,
+    clock: Option<Arc<dyn Clock>>,
+    entropy: Option<Arc<dyn Entropy>>,
+    signer: Option<Arc<dyn Signer>>,
+    policy: Option<Policy>,
+    public_base: Option<String>,
+}
+
+/// An engine could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No store was given.
+    #[error("an engine needs a store: call `store` on the builder")]
+    NoStore,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The signer's key could not be published.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+}
+
+impl Engine {
+    /// Begins an engine.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The store that the engine runs on.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// The base of the addresses that people open.
+    #[must_use]
+    pub fn public_base(&self) -> &str {
+        &self.inner.public_base
+    }
+
+    /// What the deployment chose.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.inner.policy
+    }
+}
+
+impl Builder {
+    /// The store to run on.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Another clock than the machine's, for what is computed at read. The store has a clock of its own: give both the
+    /// same.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Another source of tokens than the operating system's.
+    pub fn entropy(mut self, entropy: Arc<dyn Entropy>) -> Self {
+        self.entropy = Some(entropy);
+        self
+    }
+
+    /// Who signs receipts; without one they carry no signature and still chain.
+    pub fn signer(mut self, signer: Arc<dyn Signer>) -> Self {
+        self.signer = Some(signer);
+        self
+    }
+
+    /// What the deployment chooses.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// The base of the addresses that people open, `http://127.0.0.1:8080` unless set.
+    pub fn public_base(mut self, base: impl Into<String>) -> Self {
+        self.public_base = Some(base.into());
+        self
+    }
+
+    /// Builds the engine, publishes its signer's key and begins to listen to the store. Call it within a Tokio runtime.
+    ///
+    /// Timers act only while a [`worker`](crate::worker) runs.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`].
+    pub async fn build(self) -> Result<Engine, BuildError> {
+        let store = self.store.ok_or(BuildError::NoStore)?;
+        let hub = Hub::default();
+        let listener = hub.listen(store.wakes());
+        let engine = Engine {
+            inner: Arc::new(Inner {
+                store,
+                clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+                entropy: self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy)),
+                signer: self.signer,
+                policy: Arc::new(self.policy.unwrap_or_default()),
+                public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
+                hub,
+                listener,
+            }),
+        };
+        if let Some(signer) = &engine.inner.signer {
+            engine.publish_key(&signer.public_key()).await?;
+        }
+        Ok(engine)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Engine").field("public_base", &self.inner.public_base).finish_non_exhaustive()
+    }
+}
+
+/// The tenant of what must be found before a tenant is known.
+pub(crate) const SYSTEM: TenantId = TenantId::System;

@@ -1,0 +1,84 @@
+//! The hub: one listener on the store's wakes, any number of callers waiting on topics.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures::StreamExt as _;
+use handoff_protocol::id::TenantId;
+use tokio::sync::watch;
+
+use crate::store::{Topic, Wake, WakeStream};
+
+/// Passes the store's wakes on to whoever waits.
+#[derive(Clone, Default)]
+pub(crate) struct Hub {
+    topics: Arc<Mutex<Topics>>,
+}
+
+type Topics = HashMap<(TenantId, Topic), watch::Sender<()>>;
+
+/// A caller's wait on one topic. Subscribe, then read, then wait: a commit in between is not missed.
+pub(crate) struct Subscription {
+    hub: Hub,
+    key: (TenantId, Topic),
+    receiver: watch::Receiver<()>,
+}
+
+impl Hub {
+    /// Listens until the store is gone. The task ends with the stream.
+    pub(crate) fn listen(&self, mut wakes: WakeStream) -> tokio::task::JoinHandle<()> {
+        let hub = self.clone();
+        tokio::spawn(async move {
+            while let Some(wake) = wakes.next().await {
+                hub.pass_on(wake);
+            }
+        })
+    }
+
+    /// Waits on a topic from now on.
+    pub(crate) fn subscribe(&self, tenant: TenantId, topic: Topic) -> Subscription {
+        let key = (tenant, topic);
+        let receiver = self.lock().entry(key.clone()).or_insert_with(|| watch::channel(()).0).subscribe();
+        Subscription { hub: self.clone(), key, receiver }
+    }
+
+    fn pass_on(&self, wake: Wake) {
+        let topics = self.lock();
+        match wake {
+            Wake::Touched { tenant, topic } => {
+                if let Some(sender) = topics.get(&(tenant, topic)) {
+                    sender.send_replace(());
+                }
+            }
+            Wake::Missed => topics.values().for_each(|sender| {
+                sender.send_replace(());
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Topics> {
+        self.topics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscription {
+    /// Waits for the next wake. Safe to drop at any point.
+    pub(crate) async fn changed(&mut self) {
+        // The sender lives in the hub for as long as this subscription does.
+        if self.receiver.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut topics = self.hub.lock();
+        // This subscription's own receiver still counts.
+        if topics.get(&self.key).is_some_and(|sender| sender.receiver_count() <= 1) {
+            topics.remove(&self.key);
+        }
+    }
+}

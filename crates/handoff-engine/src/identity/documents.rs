@@ -1,0 +1,166 @@
+//! What is kept of identities.
+
+use handoff_protocol::{
+    id::{OrgId, PrincipalId, RequestId},
+    principal::{AuthStrength, Principal, Role, Scopes},
+    signature::Jwk,
+    timestamp::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    document::Document,
+    store::{IndexName, IndexRow, RecordKind},
+};
+
+pub(crate) const TENANT: RecordKind = RecordKind::from_static("tenant");
+pub(crate) const PRINCIPAL: RecordKind = RecordKind::from_static("principal");
+pub(crate) const CREDENTIAL: RecordKind = RecordKind::from_static("credential");
+pub(crate) const LINK: RecordKind = RecordKind::from_static("link");
+pub(crate) const SIGNING_KEY: RecordKind = RecordKind::from_static("signing_key");
+
+/// Every tenant, by id (system tenant).
+pub(crate) const TENANTS: IndexName = IndexName::from_static("tenant.id");
+/// Every person and machine of a tenant, by id.
+pub(crate) const PRINCIPALS: IndexName = IndexName::from_static("principal.id");
+/// Every published key, by id (system tenant).
+pub(crate) const SIGNING_KEYS: IndexName = IndexName::from_static("signing_key.id");
+
+/// A tenant, in the list that the system tenant keeps.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct TenantRecord {
+    pub(crate) org_id: OrgId,
+    pub(crate) created_at: Timestamp,
+}
+
+impl Document for TenantRecord {
+    const KIND: RecordKind = TENANT;
+
+    fn id(&self) -> String {
+        self.org_id.to_string()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        vec![IndexRow { index: TENANTS, sort_key: self.id().into_bytes() }]
+    }
+}
+
+/// Whether a member is a person or a machine.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemberKind {
+    /// A person.
+    Person,
+    /// A machine.
+    Machine,
+}
+
+/// A person or a machine, as it stands now.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct PrincipalRecord {
+    pub(crate) id: PrincipalId,
+    pub(crate) kind: MemberKind,
+    pub(crate) display: Option<String>,
+    pub(crate) role: Role,
+    pub(crate) created_at: Timestamp,
+    pub(crate) disabled_at: Option<Timestamp>,
+}
+
+impl PrincipalRecord {
+    /// Brings what a credential said of its holder up to this record; nothing if the holder may no longer act.
+    pub(crate) fn refresh(&self, principal: &mut Principal) -> Option<()> {
+        if self.disabled_at.is_some() {
+            return None;
+        }
+        principal.role = self.role;
+        principal.display.clone_from(&self.display);
+        Some(())
+    }
+}
+
+impl Document for PrincipalRecord {
+    const KIND: RecordKind = PRINCIPAL;
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        vec![IndexRow { index: PRINCIPALS, sort_key: self.id().into_bytes() }]
+    }
+}
+
+/// A bearer token or a session, under the token's digest (system tenant).
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct CredentialRecord {
+    pub(crate) digest: handoff_protocol::digest::Digest,
+    pub(crate) tenant: OrgId,
+    /// Whose it is; none for an anonymous link.
+    pub(crate) holder: Option<PrincipalId>,
+    pub(crate) strength: AuthStrength,
+    pub(crate) scopes: Scopes,
+    /// The role of an anonymous link, which has no record of its own.
+    pub(crate) link_role: Role,
+    pub(crate) on_behalf_of: Option<PrincipalId>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) revoked_at: Option<Timestamp>,
+}
+
+impl Document for CredentialRecord {
+    const KIND: RecordKind = CREDENTIAL;
+
+    fn id(&self) -> String {
+        self.digest.hex()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        Vec::new()
+    }
+}
+
+/// A one-time link, under its token's digest (system tenant).
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct LinkRecord {
+    pub(crate) digest: handoff_protocol::digest::Digest,
+    pub(crate) tenant: OrgId,
+    pub(crate) person: PrincipalId,
+    /// Where the person goes after entering.
+    pub(crate) request_id: Option<RequestId>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) expires_at: Timestamp,
+    pub(crate) used_at: Option<Timestamp>,
+}
+
+impl Document for LinkRecord {
+    const KIND: RecordKind = LINK;
+
+    fn id(&self) -> String {
+        self.digest.hex()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        Vec::new()
+    }
+}
+
+/// A published key.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct SigningKeyStatus {
+    /// The key as it is published; retired keys stay published.
+    pub jwk: Jwk,
+    /// When it was first published.
+    pub created_at: Timestamp,
+}
+
+impl Document for SigningKeyStatus {
+    const KIND: RecordKind = SIGNING_KEY;
+
+    fn id(&self) -> String {
+        self.jwk.kid.clone().unwrap_or_default()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        vec![IndexRow { index: SIGNING_KEYS, sort_key: self.id().into_bytes() }]
+    }
+}
