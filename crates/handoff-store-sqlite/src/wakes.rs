@@ -25,14 +25,18 @@ impl Wakes {
         Box::pin(BroadcastStream::new(self.0.subscribe()).map(|wake| wake.unwrap_or(Wake::Missed)))
     }
 
-    /// Sends each topic of a batch once.
+    /// Sends each topic of a batch once, in the order of the commits.
     pub(crate) fn touched(&self, topics: impl Iterator<Item = (TenantId, Vec<Topic>)>) {
         if self.0.receiver_count() == 0 {
             return;
         }
-        let topics = topics.flat_map(|(tenant, topics)| topics.into_iter().map(move |topic| (tenant, topic)));
-        for (tenant, topic) in topics.collect::<HashSet<_>>() {
-            self.send(Wake::Touched { tenant, topic });
+        let mut sent = HashSet::new();
+        for (tenant, topics) in topics {
+            for topic in topics {
+                if sent.insert((tenant, topic.clone())) {
+                    self.send(Wake::Touched { tenant, topic });
+                }
+            }
         }
     }
 

@@ -1,12 +1,13 @@
-//! Two stores on one file, as two processes would be.
+//! Who shares a store: two handles on one file, as two processes would be, and the tenants in it.
 
 use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
-use handoff_engine::store::{Reads, RecordWrite, Step, Store as _, Transaction, Wake, WriteSet};
+use handoff_engine::store::{Reads, RecordWrite, Step, Store as _, Topic, Transacted, Transaction, Wake, WriteSet};
+use handoff_protocol::id::TenantId;
 use handoff_store_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::bench::{Bench, TOPIC, key, tenant, typical};
+use crate::bench::{Bench, TOPIC, key, tenant, typical, write};
 
 fn eager() -> SqliteOptions {
     SqliteOptions { poll_foreign: Duration::from_millis(1), ..SqliteOptions::default() }
@@ -34,6 +35,32 @@ async fn commits_of_its_own_are_not_taken_for_foreign_ones() {
     }
     drop(store);
     assert_eq!(wakes.next().await, None, "the stream ends with the store");
+}
+
+#[tokio::test]
+async fn wakes_come_in_the_order_of_the_write_set() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let mut wakes = store.wakes();
+    let topics: Vec<_> = (0..50).map(|n| Topic::new(n.to_string())).collect();
+    // The second half repeats the first, and is sent once.
+    let set = WriteSet { wakes: [&*topics, &*topics].concat(), ..WriteSet::default() };
+    let _ = write(&store, set).await.unwrap();
+    drop(store);
+    let tenant = tenant();
+    let expected: Vec<_> = topics.into_iter().map(|topic| Wake::Touched { tenant, topic }).collect();
+    assert_eq!(wakes.by_ref().collect::<Vec<_>>().await, expected);
+}
+
+#[tokio::test]
+async fn the_first_event_of_a_tenant_is_its_first_whatever_others_wrote() {
+    let bench = Bench::new();
+    let store = bench.open();
+    for n in [5, 9, 1, 7] {
+        let tenant = TenantId::parse(&format!("org_0000000000000000000000000{n}")).unwrap();
+        let transaction = Transaction { tenant, ..typical("a".to_owned(), "1".to_owned()) };
+        assert_eq!(store.transact(transaction).await.unwrap(), Transacted::Committed { sequence: 1 });
+    }
 }
 
 async fn count_up(store: &SqliteStore) {
