@@ -141,7 +141,7 @@ mod tests {
     ) -> (Box<dyn Member>, Answer) {
         member(move |connection: &Connection, _: &SqliteOptions| {
             work(connection)?;
-            Ok(Finished { outcome: Outcome::Done, value: (), wakes: None })
+            Ok(Finished { outcome: Outcome::Done, value: (), wakes: None, erases: false })
         })
     }
 

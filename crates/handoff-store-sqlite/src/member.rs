@@ -20,6 +20,9 @@ pub(crate) trait Member: Send {
     /// What to wake once the outcome is durable.
     fn wakes(&mut self) -> Option<(TenantId, Vec<Topic>)>;
 
+    /// Whether content was deleted that must not stay behind in the log.
+    fn erases(&self) -> bool;
+
     /// Answers the caller.
     fn answer(self: Box<Self>);
 }
@@ -38,6 +41,7 @@ pub(crate) struct Finished<T> {
     pub(crate) outcome: Outcome,
     pub(crate) value: T,
     pub(crate) wakes: Option<(TenantId, Vec<Topic>)>,
+    pub(crate) erases: bool,
 }
 
 /// Makes a member of a closure, and says where its caller waits.
@@ -82,6 +86,10 @@ where
 
     fn wakes(&mut self) -> Option<(TenantId, Vec<Topic>)> {
         self.last.as_mut()?.as_mut().ok()?.wakes.take()
+    }
+
+    fn erases(&self) -> bool {
+        matches!(&self.last, Some(Ok(finished)) if finished.erases)
     }
 
     fn answer(self: Box<Self>) {

@@ -5,7 +5,9 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use handoff_engine::store::{Loaded, Moment, Step, StoreError, Topic, Transacted, Transaction};
+use handoff_engine::store::{
+    BlobWrite, Loaded, Moment, RecordWrite, Step, StoreError, Topic, Transacted, Transaction, WriteSet,
+};
 use rusqlite::Connection;
 
 use crate::{apply::Target, error::Failure, load, options::SqliteOptions};
@@ -17,6 +19,7 @@ const MAX_RUNS: usize = 16;
 pub(crate) struct Ran {
     pub(crate) transacted: Transacted,
     pub(crate) wakes: Vec<Topic>,
+    pub(crate) erases: bool,
 }
 
 /// Runs a transaction on a connection that holds the write lock. After a failure the caller takes back all of it.
@@ -34,13 +37,21 @@ pub(crate) fn run(connection: &Connection, options: &SqliteOptions, transaction:
                 let on_label = options.on_label.as_ref();
                 let target = Target { connection, tenant: &tenant, head, now: moment.now, on_label };
                 let sequence = target.write(&set)?;
-                return Ok(Ran { transacted: Transacted::Committed { sequence }, wakes: set.wakes });
+                let erases = erases(&set);
+                return Ok(Ran { transacted: Transacted::Committed { sequence }, wakes: set.wakes, erases });
             }
             Step::Need(reads) => load::load(connection, &tenant, &reads, &mut loaded)?,
-            Step::Reject => return Ok(Ran { transacted: Transacted::Rejected, wakes: Vec::new() }),
+            Step::Reject => return Ok(Ran { transacted: Transacted::Rejected, wakes: Vec::new(), erases: false }),
         }
     }
     Err(Failure::Member(StoreError::TooManyReads))
+}
+
+/// Whether content is deleted, rather than replaced by a later version of itself.
+fn erases(set: &WriteSet) -> bool {
+    !set.erasures.is_empty()
+        || set.records.iter().any(|write| matches!(write, RecordWrite::Delete { .. }))
+        || set.blobs.iter().any(|write| matches!(write, BlobWrite::Drop(_)))
 }
 
 fn moment(options: &SqliteOptions) -> Result<Moment, Failure> {

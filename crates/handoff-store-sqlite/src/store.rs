@@ -69,7 +69,14 @@ impl SqliteStore {
         let wakes = Wakes::new();
         let counters = Arc::new(Counters::default());
         let (queue, members) = channel();
-        let writer = Writer { connection, options, counters: Arc::clone(&counters), wakes: wakes.clone(), foreign };
+        let writer = Writer {
+            connection,
+            options,
+            counters: Arc::clone(&counters),
+            wakes: wakes.clone(),
+            foreign,
+            traces: false,
+        };
         let thread = thread::Builder::new().name("handoff-store-write".to_owned());
         let thread = thread.spawn(move || writer.work(&members))?;
         Ok(Self { readers, writer: WriterHandle { queue: Some(queue), thread: Some(thread) }, wakes, counters })
@@ -105,7 +112,7 @@ impl Drop for WriterHandle {
 }
 
 fn done<T>(value: T) -> Finished<T> {
-    Finished { outcome: Outcome::Done, value, wakes: None }
+    Finished { outcome: Outcome::Done, value, wakes: None, erases: false }
 }
 
 #[async_trait]
@@ -118,7 +125,7 @@ impl Store for SqliteStore {
                 Transacted::Rejected => Outcome::Refused,
             };
             let wakes = (!ran.wakes.is_empty()).then_some((transaction.tenant, ran.wakes));
-            Ok(Finished { outcome, value: ran.transacted, wakes })
+            Ok(Finished { outcome, value: ran.transacted, wakes, erases: ran.erases })
         })
         .await
     }
@@ -172,8 +179,11 @@ impl Store for SqliteStore {
     }
 
     async fn sweep_blobs(&self, older_than: Duration) -> Result<u64, StoreError> {
-        self.write(move |connection, options| Ok(done(blobs::sweep(connection, older_than, options.clock.now())?)))
-            .await
+        self.write(move |connection, options| {
+            let swept = blobs::sweep(connection, older_than, options.clock.now())?;
+            Ok(Finished { erases: swept > 0, ..done(swept) })
+        })
+        .await
     }
 
     fn wakes(&self) -> WakeStream {

@@ -5,7 +5,7 @@ use std::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use rusqlite::Connection;
@@ -25,6 +25,8 @@ pub(crate) struct Writer {
     pub(crate) counters: Arc<Counters>,
     pub(crate) wakes: Wakes,
     pub(crate) foreign: Foreign,
+    /// Whether the log may hold content that was deleted.
+    pub(crate) traces: bool,
 }
 
 impl Writer {
@@ -44,14 +46,16 @@ impl Writer {
             }
             if Instant::now() >= look_at {
                 self.look_for_foreign_commits();
+                self.clear_traces();
                 look_at = Instant::now() + self.options.poll_foreign;
             }
         }
     }
 
-    fn commit(&self, members: &mut Vec<Box<dyn Member>>) {
+    fn commit(&mut self, members: &mut Vec<Box<dyn Member>>) {
         batch::run(&self.connection, &self.options, &self.counters, members);
         self.wakes.touched(members.iter_mut().filter_map(|member| member.wakes()));
+        self.traces |= members.iter().any(|member| member.erases());
         members.drain(..).for_each(Member::answer);
     }
 
@@ -64,6 +68,20 @@ impl Writer {
                 tracing::warn!(%error, "the store could not look for commits of other processes");
                 self.wakes.missed();
             }
+        }
+    }
+    /// Moves the log into the database and cuts it off, so that deleted content does not linger in it. While somebody
+    /// reads an older state that cannot be done, and is tried again at the next look.
+    fn clear_traces(&mut self) {
+        if !self.traces {
+            return;
+        }
+        let cleared = self.connection.busy_timeout(Duration::ZERO).and_then(|()| {
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        });
+        self.traces = !matches!(cleared, Ok(0));
+        if let Err(error) = self.connection.busy_timeout(self.options.busy_timeout) {
+            tracing::warn!(%error, "the store could not set how long it waits for others");
         }
     }
 }
