@@ -1,14 +1,12 @@
 //! How a write-set becomes rows, in the order of its fields, each part checked against what is stored.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use handoff_engine::store::{
-    ChainAppend, Erasure, IndexRow, NewEvent, RecordKey, RecordWrite, Sequence, StoreError, TenantHead, WriteSet,
+    ChainAppend, Erasure, IndexRow, NewEvent, RecordKey, RecordWrite, Sequence, TenantHead, WriteSet,
 };
 use handoff_protocol::timestamp::Timestamp;
 use rusqlite::{Connection, params};
 
-use crate::{blobs, codec, error::Failure, load, options::LabelHook, step, timers};
+use crate::{blobs, codec, error::Failure, load, options::LabelHook, timers};
 
 /// Where a write-set is written: an open transaction that holds the tenant's lock.
 pub(crate) struct Target<'a> {
@@ -34,7 +32,9 @@ impl Target<'_> {
         for erasure in &set.erasures {
             self.erase(erasure)?;
         }
-        self.label(set.label)?;
+        if let (Some(label), Some(hook)) = (set.label, self.on_label) {
+            hook(label);
+        }
         let sequence = self.events(&set.events)?;
         for write in &set.timers {
             timers::write(self.connection, self.tenant, write)?;
@@ -161,13 +161,6 @@ impl Target<'_> {
             .prepare_cached("DELETE FROM chain_bodies WHERE tenant = ?1 AND chain = ?2 AND height = ?3")?
             .execute(place)?;
         Ok(())
-    }
-
-    /// A fault that a test plants at the label may panic; that takes back this write-set alone.
-    fn label(&self, label: Option<&'static str>) -> Result<(), Failure> {
-        let (Some(label), Some(hook)) = (label, self.on_label) else { return Ok(()) };
-        catch_unwind(AssertUnwindSafe(|| hook(label)))
-            .map_err(|panic| Failure::Member(StoreError::StepPanicked(step::panic_text(panic.as_ref()))))
     }
 
     fn events(&self, events: &[NewEvent]) -> Result<Sequence, Failure> {

@@ -1,5 +1,10 @@
 //! What callers hand to the writer: a piece of work that shares a physical transaction with others.
 
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
 use handoff_engine::store::{StoreError, Topic};
 use handoff_protocol::id::TenantId;
 use rusqlite::Connection;
@@ -66,7 +71,10 @@ where
     F: FnMut(&Connection, &SqliteOptions) -> Result<Finished<T>, Failure> + Send,
 {
     fn run(&mut self, connection: &Connection, options: &SqliteOptions) -> Result<Outcome, rusqlite::Error> {
-        match (self.work)(connection, options) {
+        // A step, a label's hook, a clock: whatever panics is this member's fault alone, and the thread goes on.
+        let ran = catch_unwind(AssertUnwindSafe(|| (self.work)(connection, options)))
+            .unwrap_or_else(|panic| Err(Failure::Member(StoreError::StepPanicked(panic_text(panic.as_ref())))));
+        match ran {
             Ok(finished) => {
                 let outcome = finished.outcome;
                 self.last = Some(Ok(finished));
@@ -100,4 +108,10 @@ where
         // An error means that the caller went away; the commit stands without it.
         let _ = self.reply.send(answer);
     }
+}
+
+/// What a panic said, as far as it is text.
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message").to_owned()
 }

@@ -1,10 +1,5 @@
 //! One transaction of a caller: load, run the step, load more if it asks, apply what it returns.
 
-use std::{
-    any::Any,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
-
 use handoff_engine::store::{
     BlobWrite, Loaded, Moment, RecordWrite, Step, StoreError, Topic, Transacted, Transaction, WriteSet,
 };
@@ -30,9 +25,7 @@ pub(crate) fn run(connection: &Connection, options: &SqliteOptions, transaction:
     load::load(connection, &tenant, &transaction.reads, &mut loaded)?;
     for _ in 0..MAX_RUNS {
         let moment = moment(options)?;
-        let step = catch_unwind(AssertUnwindSafe(|| (transaction.step)(&loaded, &moment)))
-            .map_err(|panic| Failure::Member(StoreError::StepPanicked(panic_text(panic.as_ref()))))?;
-        match step {
+        match (transaction.step)(&loaded, &moment) {
             Step::Commit(set) => {
                 let on_label = options.on_label.as_ref();
                 let target = Target { connection, tenant: &tenant, head, now: moment.now, on_label };
@@ -57,10 +50,4 @@ fn erases(set: &WriteSet) -> bool {
 fn moment(options: &SqliteOptions) -> Result<Moment, Failure> {
     let seed = options.entropy.seed().map_err(|error| Failure::Member(StoreError::Unavailable(error.to_string())))?;
     Ok(Moment { now: options.clock.now(), seed })
-}
-
-/// What a panic said, as far as it is text.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message").to_owned()
 }
