@@ -1,6 +1,6 @@
 //! The store in memory passes the suite.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, OnceLock};
 
 use handoff_engine::store::Store;
 use handoff_testkit::{
@@ -10,19 +10,16 @@ use handoff_testkit::{
 
 /// Keeps a handle, so that a second one can be given out.
 #[derive(Default)]
-struct InMemory(Mutex<Option<MemoryStore>>);
+struct InMemory(OnceLock<MemoryStore>);
 
 #[async_trait]
 impl StoreFactory for InMemory {
     async fn fresh(&self, ports: Ports) -> Arc<dyn Store> {
-        let store = MemoryStore::new(ports.clock, ports.entropy);
-        *self.0.lock().unwrap() = Some(store.clone());
-        Arc::new(store)
+        Arc::new(self.0.get_or_init(|| MemoryStore::new(ports.clock, ports.entropy)).clone())
     }
 
     async fn second(&self, _ports: Ports) -> Option<Arc<dyn Store>> {
-        let store = self.0.lock().unwrap().clone();
-        store.map(|store| Arc::new(store) as Arc<dyn Store>)
+        self.0.get().map(|store| Arc::new(store.clone()) as Arc<dyn Store>)
     }
 }
 

@@ -164,7 +164,7 @@ pub(super) async fn wait_for(wakes: &mut WakeStream, tenant: TenantId, topic: &s
 
 /// Waits no longer than any store may take.
 pub(super) async fn within<T>(future: impl Future<Output = T>, what: &str) -> T {
-    match tokio::time::timeout(Duration::from_secs(20), future).await {
+    match tokio::time::timeout(Duration::from_secs(10), future).await {
         Ok(done) => done,
         Err(_) => panic!("{what} did not come"),
     }

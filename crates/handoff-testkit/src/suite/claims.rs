@@ -107,6 +107,7 @@ pub async fn concurrent_claimers_never_share_a_timer(factory: &dyn StoreFactory)
                     return held;
                 }
                 held.extend(claimed.timers);
+                assert!(held.len() <= 96, "no timer is held twice");
             }
         }
     }))

@@ -58,7 +58,12 @@ pub mod timers;
 pub mod versions;
 pub mod wakes;
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use handoff_engine::{clock::Clock, entropy::Entropy, store::Store};
@@ -103,9 +108,16 @@ pub trait StoreFactory: Send + Sync {
 pub fn run(behaviour: impl Future<Output = ()>) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime starts");
-    runtime.block_on(async {
-        assert!(tokio::time::timeout(PATIENCE, behaviour).await.is_ok(), "the behaviour hung for {PATIENCE:?}");
-    });
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            assert!(tokio::time::timeout(PATIENCE, behaviour).await.is_ok(), "the behaviour hung for {PATIENCE:?}");
+        });
+    }));
+    // A task that spins in a broken store would keep the runtime from ending, and the failure from being told.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    if let Err(panic) = outcome {
+        resume_unwind(panic);
+    }
 }
 
 /// Makes one `#[test]` of each behaviour of the suite. The expression makes a [`StoreFactory`](crate::suite::StoreFactory)
