@@ -7,7 +7,11 @@ use handoff_protocol::{
     id::{RequestId, TenantId},
 };
 
-use super::{apply::Writes, documents::ReplayRecord, keys};
+use super::{
+    apply::{Writes, json_text},
+    documents::ReplayRecord,
+    keys::{self, TimerAction},
+};
 use crate::{
     document::Kept,
     engine::Engine,
@@ -40,8 +44,16 @@ impl Engine {
                     .ok_or(DecisionError::Internal)?;
                 let head = view.chain(&keys::RECEIPTS)?;
                 let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
-                if let Expired::Expired(effects) = expire(&request.document, &waiter.document, &head, &mut context)? {
-                    writes.effects(Some(&request), Some(&waiter), &effects, signer.as_deref()).map_err(Halt::Broken)?;
+                match expire(&request.document, &waiter.document, &head, &mut context)? {
+                    Expired::Expired(effects) => writes
+                        .effects(Some(&request), Some(&waiter), &effects, signer.as_deref())
+                        .map_err(Halt::Broken)?,
+                    // The clock stepped back, or the deadline moved: the wait goes on.
+                    Expired::NotDue { again: Some(due) } => {
+                        let action = json_text(&TimerAction::Expire { request: id }).map_err(Halt::Broken)?;
+                        writes.timer(TimerWrite::Put { key: timer.clone(), due, action });
+                    }
+                    Expired::NotDue { again: None } => {}
                 }
             }
             Ok(Outcome::Write(writes.finish(&mint), ()))

@@ -17,6 +17,7 @@ use crate::{
     chain::Head,
     digest::Digest,
     json::{Json, Object},
+    timestamp::Timestamp,
 };
 
 /// What the deadline's timer comes to.
@@ -25,8 +26,11 @@ use crate::{
 pub enum Expired {
     /// The request expired.
     Expired(Box<Effects>),
-    /// Nothing is due: the request ended before, has no deadline, or its deadline moved.
-    NotDue,
+    /// Nothing is due.
+    NotDue {
+        /// When to look again; none if the request ended before or has no deadline.
+        again: Option<Timestamp>,
+    },
 }
 
 /// Expires a request whose deadline passed (R6).
@@ -44,13 +48,14 @@ pub fn expire(
     context: &mut Context<'_>,
 ) -> Result<Expired, DecisionError> {
     let now = context.now;
-    if request.state.is_final() || request.deadline().is_none_or(|deadline| now < deadline) {
-        return Ok(Expired::NotDue);
+    let again = request.deadline().filter(|_| !request.state.is_final());
+    if again.is_none_or(|deadline| now < deadline) {
+        return Ok(Expired::NotDue { again });
     }
     let declared = request.ttl_policy.as_ref();
     let (effective, values) = match declared.map(|policy| (policy.on_expiry, policy.default_answer.as_ref())) {
         Some((OnExpiry::Default, Some(answer))) => (Effective::Default, answer.clone()),
-        Some((OnExpiry::Park, _)) => return Ok(Expired::NotDue),
+        Some((OnExpiry::Park, _)) => return Ok(Expired::NotDue { again: None }),
         Some((OnExpiry::Escalate | OnExpiry::ExpireAndDeny | OnExpiry::Default, _)) | None => {
             (Effective::Deny, Json::Object(Object::new()))
         }
