@@ -24,15 +24,16 @@ pub(crate) fn verify(run: &mut Run) -> Result<(), Failure> {
 
 /// Checks the layers, then runs the doc tests and every test of the workspace.
 ///
-/// The tests come last, so that the summary of their runner is what one sees at the end.
+/// The tests come last, so that the summary of their runner is what one sees at the end, and they run when an example
+/// in the documentation failed, too.
 pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
     layers(run)?;
     let contracts = Contracts::find(run.root())?;
     println!("    {contracts}");
-    run.step("doc tests", |run| {
+    let examples = run.step("doc tests", |run| {
         let mut command = run.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
         show(contracts.hand_to(&mut command))
-    })?;
+    });
     run.step("tests", |run| {
         let runner: &[&str] = if tools::nextest_is_present(run) {
             &["nextest", "run", "--workspace", "--all-targets", "--no-fail-fast"]
@@ -42,7 +43,8 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
         };
         let mut command = run.cargo(runner);
         show(contracts.hand_to(&mut command))
-    })
+    })?;
+    examples
 }
 
 /// Checks that dependencies point downward and that the rules stay pure.
@@ -74,7 +76,7 @@ pub(crate) fn docs(run: &mut Run) -> Result<(), Failure> {
 pub(crate) fn deny(run: &mut Run) -> Result<(), Failure> {
     run.step("deny", |run| {
         tools::provide_cargo_deny(run)?;
-        show(&mut run.cargo(&["deny", "check", "bans", "licenses", "sources"]))
+        show(&mut run.cargo(&["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]))
     })
 }
 

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_step_fails_when_its_command_fails() {
         let mut run = run();
-        let outcome = run.step("planted", |run| show(&mut run.cargo(&["no-such-command"])));
+        let outcome = run.step("planted", |run| show(run.cargo(&["no-such-command"]).stderr(Stdio::null())));
         assert!(matches!(outcome, Err(Failure::Ended { .. })));
         assert_eq!(run.timings.len(), 1, "a failed step is timed too");
     }

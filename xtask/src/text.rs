@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn each_fault_is_reported_with_its_place() {
-        let text = format!("//! Use cases.\nconst PLACE: &str = \"{}main\";\n// {}: later\n", "/work/", "FIXME");
+        let text = format!("//! Use cases.\nconst PLACE: &str = \"/{}/main\";\n// {}ME: later\n", "work", "FIX");
         let findings = inspect(LIBRARY, &text);
         assert!(matches!(
             findings.as_slice(),

@@ -5,7 +5,7 @@ const ROOTS: [&str; 4] = [concat!("/", "work/"), concat!("/", "root/"), concat!(
 
 /// Says which path of one machine a line names.
 ///
-/// The same words inside a longer path or an address (`/v1/work/outcomes`, `{base}/work/`) are somebody's route.
+/// The same words inside a longer path or an address are somebody's route.
 pub(crate) fn find(line: &str) -> Option<String> {
     let root = ROOTS.iter().find(|root| {
         line.match_indices(*root).any(|(at, _)| {
@@ -22,28 +22,32 @@ fn continues_a_path(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{ROOTS, find};
 
     #[test]
     fn an_absolute_path_of_one_machine_is_found() {
-        for line in
-            ["/work/main", "cd /root/.cargo", "let x = \"/tmp/db\";", "(/home/ada/x)", "DB=/tmp/db", "a:/work/b"]
-        {
-            assert!(find(line).is_some(), "{line}");
+        for root in ROOTS {
+            for line in [format!("{root}x"), format!("cd {root}x"), format!("(\"{root}x\")"), format!("a={root}x:b")] {
+                assert!(find(&line).is_some(), "{line}");
+            }
         }
     }
 
     #[test]
     fn routes_and_relative_paths_are_not() {
-        for line in
-            ["POST /v1/work/outcomes", "{base}/work/x", "target/tmp/x", "../work/x", "/workspace", "/var/lib/handoff"]
-        {
-            assert_eq!(find(line), None, "{line}");
+        for root in ROOTS {
+            for line in
+                [format!("POST /v1{root}x"), format!("{{base}}{root}x"), format!("..{root}x"), format!("target{root}")]
+            {
+                assert_eq!(find(&line), None, "{line}");
+            }
         }
+        assert_eq!(find("/workspace and /var/lib/handoff"), None);
     }
 
     #[test]
     fn a_later_occurrence_counts_too() {
-        assert!(find("/v1/work/x is kept in /work/x").is_some());
+        let [root, ..] = ROOTS;
+        assert!(find(&format!("/v1{root}x is kept in {root}x")).is_some());
     }
 }
