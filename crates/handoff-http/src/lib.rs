@@ -1,1 +1,37 @@
-//! placeholder
+//! The HTTP API of Handoff: the engine's use cases under `/v1`, in the contract's words.
+//!
+//! Nothing is decided here. A handler finds out who calls, reads what was sent, calls the engine and writes what came
+//! of it; every refusal, from a panic to an unknown path, leaves in the one envelope of section 20.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`HttpOptions`] | what a deployment may choose |
+//! | `routes` | the endpoints, one file a resource |
+//! | `extract` | who calls, and what was sent: credentials, bodies, keys, paths, queries |
+//! | `status` | the one table from error code to status |
+//! | `refusal`, `reply` | how a refusal and a success are written |
+//! | `observe` | what surrounds every call: its id, its span, its headers, the net under a panic |
+//!
+//! ```no_run
+//! # async fn example(engine: handoff_engine::Engine) -> std::io::Result<()> {
+//! use handoff_http::{HttpOptions, not_found, router};
+//!
+//! let app = router(engine, HttpOptions::default()).fallback_service(not_found());
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! axum::serve(listener, app).await
+//! # }
+//! ```
+
+mod api;
+mod extract;
+mod observe;
+mod options;
+mod refusal;
+mod reply;
+mod routes;
+mod status;
+
+pub use self::{
+    options::HttpOptions,
+    routes::{not_found, router},
+};

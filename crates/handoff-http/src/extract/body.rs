@@ -1,0 +1,105 @@
+//! Bodies: strict JSON, of bounded size, in bounded time (rule B-1, section 1.2).
+
+use axum::{
+    body::BodyDataStream,
+    extract::{FromRequest, Request},
+    http::header,
+};
+use bytes::{Bytes, BytesMut};
+use futures::StreamExt as _;
+use handoff_protocol::json::{Json, Object, read};
+
+use crate::{api::Api, options::HttpOptions, refusal::Refusal};
+
+/// How much of a body that is too large is still read and thrown away, so that a client that sends first and listens
+/// afterwards gets to hear why it was refused.
+const SWALLOWED: usize = 4 << 20;
+
+/// A body that must be there.
+pub(crate) struct SentBody(pub(crate) Json);
+
+/// A body that may be left out; then it is `{}` (rule B-1).
+pub(crate) struct SentOptionalBody(pub(crate) Json);
+
+impl FromRequest<Api> for SentBody {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Refusal> {
+        parse(&receive(request, &api.options).await?).map(Self)
+    }
+}
+
+impl FromRequest<Api> for SentOptionalBody {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Refusal> {
+        let bytes = receive(request, &api.options).await?;
+        if bytes.is_empty() { Ok(Self(Json::Object(Object::new()))) } else { parse(&bytes).map(Self) }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Json, Refusal> {
+    read(bytes).map_err(|error| Refusal::invalid("", format!("must be one JSON document: {error}")))
+}
+
+async fn receive(request: Request, options: &HttpOptions) -> Result<Bytes, Refusal> {
+    let announced = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.parse::<usize>().ok());
+    let waits_for_leave = request.headers().contains_key(header::EXPECT);
+    let mut stream = request.into_body().into_data_stream();
+    if announced.is_some_and(|length| length > options.body_limit) {
+        if !waits_for_leave {
+            swallow(stream, options).await;
+        }
+        return Err(too_large(options));
+    }
+    let whole = tokio::time::timeout(options.body_timeout, collect(&mut stream, options.body_limit));
+    match whole.await {
+        Ok(Collected::Whole(bytes)) => Ok(bytes),
+        Ok(Collected::TooLarge) => {
+            swallow(stream, options).await;
+            Err(too_large(options))
+        }
+        Ok(Collected::Broken) => Err(Refusal::invalid("", "broke off before its end")),
+        Err(_) => {
+            Err(Refusal::invalid("", format!("must arrive within {} seconds", options.body_timeout.as_secs_f64())))
+        }
+    }
+}
+
+enum Collected {
+    Whole(Bytes),
+    TooLarge,
+    Broken,
+}
+
+async fn collect(stream: &mut BodyDataStream, limit: usize) -> Collected {
+    let mut whole = BytesMut::new();
+    while let Some(chunk) = stream.next().await {
+        let Ok(chunk) = chunk else { return Collected::Broken };
+        if whole.len().saturating_add(chunk.len()) > limit {
+            return Collected::TooLarge;
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Collected::Whole(whole.freeze())
+}
+
+async fn swallow(mut stream: BodyDataStream, options: &HttpOptions) {
+    let swallowing = async {
+        let mut left = SWALLOWED;
+        while let Some(Ok(chunk)) = stream.next().await {
+            let Some(less) = left.checked_sub(chunk.len()) else { return };
+            left = less;
+        }
+    };
+    // Out of time is fine: the refusal goes out all the same.
+    let _ = tokio::time::timeout(options.body_timeout, swallowing).await;
+}
+
+fn too_large(options: &HttpOptions) -> Refusal {
+    Refusal::invalid("", format!("must be at most {} bytes", options.body_limit))
+}

@@ -1,0 +1,15 @@
+//! Who calls, and what was sent. Each part is read here once, strictly, and refused in the one envelope.
+
+mod body;
+mod caller;
+mod key;
+mod path;
+mod query;
+
+pub(crate) use self::{
+    body::{SentBody, SentOptionalBody},
+    caller::Caller,
+    key::SentKey,
+    path::{Named, NamedWaiter},
+    query::{Query, digits},
+};

@@ -1,0 +1,46 @@
+//! What a path names.
+
+use std::str::FromStr;
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams},
+    http::request::Parts,
+};
+use handoff_protocol::{
+    decision::WaiterRef,
+    id::{Id, Ulid},
+};
+
+use crate::{api::Api, refusal::Refusal};
+
+/// The one id in the path.
+///
+/// A text that is no id of its kind is unknown, not wrong (rule B-3). The number that is never minted stands for it, so
+/// that it goes the way of an unknown id in every respect: the same checks in the same order, the same bytes.
+pub(crate) struct Named<I>(pub(crate) I);
+
+/// The one waiter reference in the path, decoded as one segment (rule X-12); none if it can be nobody's.
+pub(crate) struct NamedWaiter(pub(crate) Option<WaiterRef>);
+
+impl<I: Id + FromStr + Send> FromRequestParts<Api> for Named<I> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        let named = segment(parts, api).await.and_then(|text| text.parse().ok());
+        Ok(Self(named.unwrap_or_else(|| I::from_ulid(Ulid::MIN))))
+    }
+}
+
+impl FromRequestParts<Api> for NamedWaiter {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        Ok(Self(segment(parts, api).await.and_then(|text| WaiterRef::parse(&text).ok())))
+    }
+}
+
+/// The segment that the route names, decoded; none if that is not UTF-8.
+async fn segment(parts: &mut Parts, api: &Api) -> Option<String> {
+    let params = RawPathParams::from_request_parts(parts, api).await.ok()?;
+    params.iter().next().map(|(_, text)| text.to_owned())
+}

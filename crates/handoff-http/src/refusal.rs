@@ -1,0 +1,85 @@
+//! How a refusal is written: the one envelope of section 20, always.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use handoff_engine::IdentityError;
+use handoff_protocol::{
+    decision::{DecisionError, ErrorCode, ErrorEnvelope},
+    json::{DecodeError, to_json},
+};
+
+use crate::{reply, status::status};
+
+/// A refusal on its way out.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    // Boxed, so that a result that is fine stays small.
+    envelope: Box<ErrorEnvelope>,
+}
+
+impl Refusal {
+    /// The caller sent something that it must mend: where, and how.
+    pub(crate) fn invalid(place: &str, mend: impl Into<String>) -> Self {
+        DecisionError::invalid(place, mend).into()
+    }
+
+    /// There is nothing at this path.
+    pub(crate) fn no_such_endpoint() -> Self {
+        Self::plain(StatusCode::NOT_FOUND, ErrorCode::InvalidRequest, "there is no such endpoint")
+    }
+
+    /// There is something at this path, but not for this method; the `Allow` header says for which.
+    pub(crate) fn wrong_method() -> Self {
+        Self::plain(
+            StatusCode::METHOD_NOT_ALLOWED,
+            ErrorCode::InvalidRequest,
+            "this endpoint does not take this method; the header `Allow` lists those it takes",
+        )
+    }
+
+    /// Something failed on our side; whoever noticed it has logged it.
+    pub(crate) fn internal() -> Self {
+        DecisionError::Internal.into()
+    }
+
+    fn plain(status: StatusCode, code: ErrorCode, message: &str) -> Self {
+        Self { status, envelope: Box::new(ErrorEnvelope::plain(code, message)) }
+    }
+}
+
+impl From<DecisionError> for Refusal {
+    fn from(error: DecisionError) -> Self {
+        Self { status: status(error.code()), envelope: Box::new(ErrorEnvelope::from(&error)) }
+    }
+}
+
+impl From<DecodeError> for Refusal {
+    fn from(error: DecodeError) -> Self {
+        DecisionError::from(error).into()
+    }
+}
+
+impl From<IdentityError> for Refusal {
+    fn from(error: IdentityError) -> Self {
+        tracing::error!(%error, "an identity operation failed");
+        Self::internal()
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        // An envelope is texts and ids alone, so it always has a JSON form; this is what remains if it had none.
+        const BARE: &str = r#"{"error":{"code":"internal_error","message":"something failed on our side"}}"#;
+        let mut response = match to_json(&*self.envelope) {
+            Ok(json) => reply::text(self.status, json.to_text()),
+            Err(_) => reply::text(StatusCode::INTERNAL_SERVER_ERROR, BARE.to_owned()),
+        };
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

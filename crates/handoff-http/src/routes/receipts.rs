@@ -1,0 +1,40 @@
+//! `/v1/receipts`: the chain, its head, a receipt, its signature (section 14).
+
+use axum::{extract::State, http::StatusCode};
+use handoff_engine::decision::ReceiptFilter;
+use handoff_protocol::id::ReceiptId;
+
+use crate::{
+    api::Api,
+    extract::{Caller, Named, Query, digits},
+    refusal::Refusal,
+    reply::{self, Reply},
+};
+
+/// The most receipts that a page with a limit holds (section 21); without one it is the whole chain (rule E-9).
+const MOST: usize = 200;
+
+pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -> Reply {
+    query.refuse(&["created_after", "created_before"])?;
+    let filter = ReceiptFilter {
+        limit: query.limit(MOST)?,
+        after_height: query.one("cursor")?.map_or(Ok(0), |text| cursor(&text))?,
+    };
+    reply::ok(&api.engine.receipts(&caller.0, filter).await?)
+}
+
+pub(super) async fn chain_head(State(api): State<Api>, caller: Caller) -> Reply {
+    reply::ok(&api.engine.chain_head(&caller.0).await?)
+}
+
+pub(super) async fn read(State(api): State<Api>, caller: Caller, id: Named<ReceiptId>) -> Reply {
+    Ok(reply::text(StatusCode::OK, api.engine.receipt(&caller.0, id.0).await?))
+}
+
+pub(super) async fn signature(State(api): State<Api>, caller: Caller, id: Named<ReceiptId>) -> Reply {
+    reply::ok(&api.engine.receipt_signature(&caller.0, id.0).await?)
+}
+
+fn cursor(text: &str) -> Result<u64, Refusal> {
+    digits(text).ok_or_else(|| Refusal::invalid("cursor", "must be the `next_cursor` of an earlier page"))
+}

@@ -1,0 +1,89 @@
+//! `/v1/requests`: raise, list, read, answer, cancel, and what belongs to one request.
+
+use axum::{extract::State, http::StatusCode};
+use handoff_engine::decision::RequestFilter;
+use handoff_protocol::{
+    decision::{Delivery, WaiterRef, terms::RequestState},
+    id::RequestId,
+};
+use serde::Serialize;
+
+use crate::{
+    api::Api,
+    extract::{Caller, Named, Query, SentBody, SentKey},
+    refusal::Refusal,
+    reply::{self, Reply},
+};
+
+/// The most requests that a page holds (section 21).
+const MOST: usize = 200;
+
+/// The deliveries of a request, in the order of their making.
+#[derive(Serialize)]
+struct Deliveries {
+    data: Vec<Delivery>,
+}
+
+/// 201 for a request that this call created, 200 for one that it found (rule K-2).
+pub(super) async fn raise(State(api): State<Api>, caller: Caller, SentKey(key): SentKey, body: SentBody) -> Reply {
+    let raised = api.engine.raise(&caller.0, body.0, key.as_ref()).await?;
+    let status = if raised.created { StatusCode::CREATED } else { StatusCode::OK };
+    reply::json(status, &raised.request)
+}
+
+pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -> Reply {
+    query.refuse(&["assignee", "channel", "created_after", "created_before"])?;
+    let filter = RequestFilter {
+        states: query.all("state")?.iter().map(|word| state(word)).collect::<Result<_, _>>()?,
+        waiter_ref: query.one("waiter_ref")?.map(|text| WaiterRef::parse(&text)).transpose()?,
+        after: query.one("cursor")?.map(|text| cursor(&text)).transpose()?,
+        limit: query.limit(MOST)?,
+    };
+    reply::ok(&api.engine.requests(&caller.0, &filter).await?)
+}
+
+/// Holds for as long as `wait` says unless the request has ended; 200 either way (section 21).
+pub(super) async fn read(State(api): State<Api>, caller: Caller, id: Named<RequestId>, query: Query) -> Reply {
+    reply::ok(&api.engine.request_settled(&caller.0, id.0, query.wait()?).await?)
+}
+
+pub(super) async fn answer(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<RequestId>,
+    SentKey(key): SentKey,
+    body: SentBody,
+) -> Reply {
+    reply::ok(&api.engine.answer(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
+
+pub(super) async fn cancel(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<RequestId>,
+    SentKey(key): SentKey,
+    body: SentBody,
+) -> Reply {
+    reply::ok(&api.engine.cancel(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
+
+pub(super) async fn receipt(State(api): State<Api>, caller: Caller, id: Named<RequestId>) -> Reply {
+    Ok(reply::text(StatusCode::OK, api.engine.request_receipt(&caller.0, id.0).await?))
+}
+
+pub(super) async fn deliveries(State(api): State<Api>, caller: Caller, id: Named<RequestId>) -> Reply {
+    let request = api.engine.request(&caller.0, id.0).await?;
+    reply::ok(&Deliveries { data: request.deliveries })
+}
+
+fn state(word: &str) -> Result<RequestState, Refusal> {
+    let known = RequestState::ALL.iter().find(|(name, _)| *name == word);
+    known.map(|(_, state)| *state).ok_or_else(|| {
+        let names: Vec<&str> = RequestState::ALL.iter().map(|(name, _)| *name).collect();
+        Refusal::invalid("state", format!("must be one of {}", names.join(", ")))
+    })
+}
+
+fn cursor(text: &str) -> Result<RequestId, Refusal> {
+    RequestId::parse(text).map_err(|_| Refusal::invalid("cursor", "must be the `next_cursor` of an earlier page"))
+}

@@ -1,0 +1,46 @@
+//! `/v1/waiters/{waiter_ref}`: polling and reattaching (section 13). Reading consumes nothing.
+
+use axum::{extract::State, response::Response};
+use handoff_protocol::{
+    decision::{DecisionError, WaiterRef, check_scope},
+    json::{Json, ObjectReader},
+    principal::{Principal, Scope},
+};
+
+use crate::{
+    api::Api,
+    extract::{Caller, NamedWaiter, Query, SentOptionalBody},
+    refusal::Refusal,
+    reply::{self, Reply},
+};
+
+/// 200 with the signals; 204 when a wait ended without any (rule X-6). A caller that hangs up leaves nothing behind:
+/// its wait is this future, which is dropped with the connection.
+pub(super) async fn signals(State(api): State<Api>, caller: Caller, waiter: NamedWaiter, query: Query) -> Reply {
+    let wait = query.wait()?;
+    let waiter = known(&caller.0, waiter)?;
+    let signals = api.engine.signals(&caller.0, &waiter, wait).await?;
+    if signals.data.is_empty() && !wait.is_zero() { Ok(reply::nothing()) } else { reply::ok(&signals) }
+}
+
+pub(super) async fn reattach(
+    State(api): State<Api>,
+    caller: Caller,
+    waiter: NamedWaiter,
+    SentOptionalBody(body): SentOptionalBody,
+) -> Result<Response, Refusal> {
+    let waiter = known(&caller.0, waiter)?;
+    must_be_object(&body)?;
+    reply::ok(&api.engine.reattach(&caller.0, &waiter).await?)
+}
+
+/// A reference that nobody can have raised under is one that nobody did (rule X-7), after the same check.
+fn known(principal: &Principal, waiter: NamedWaiter) -> Result<WaiterRef, DecisionError> {
+    check_scope(principal, Scope::WaitersWait)?;
+    waiter.0.ok_or(DecisionError::WaiterNotFound)
+}
+
+/// The contract gives this body no members; what a newer client puts there is not ours to refuse.
+fn must_be_object(body: &Json) -> Result<(), Refusal> {
+    ObjectReader::new(body, "").map(drop).map_err(Refusal::from)
+}
