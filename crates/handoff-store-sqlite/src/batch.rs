@@ -183,16 +183,32 @@ mod tests {
         assert_eq!(rows, 2);
     }
 
-    #[test]
-    fn a_member_whose_commit_is_refused_fails_alone() {
-        let orphan = member_of(|connection| {
+    /// A member whose rows break a rule that is only checked by the commit.
+    fn orphan() -> (Box<dyn Member>, Answer) {
+        member_of(|connection| {
             connection.execute_batch(
                 "PRAGMA defer_foreign_keys = ON;
                  INSERT INTO chain_bodies (tenant, chain, height, body) VALUES ('system', 'none', 1, '');",
             )?;
             Ok(())
-        });
-        let (answers, rows) = with_a_bad_second(|_| {}, orphan);
+        })
+    }
+
+    #[test]
+    fn a_commit_that_is_refused_is_never_answered_as_done() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::default();
+        let connection = schema::open_writer(&directory.path().join("s.db"), &options).unwrap();
+        let (member, mut answer) = orphan();
+        let mut members = vec![member];
+        run(&connection, &options, &Counters::default(), &mut members);
+        members.into_iter().for_each(Member::answer);
+        assert!(matches!(answer.try_recv().unwrap(), Err(StoreError::Conflict(_))));
+    }
+
+    #[test]
+    fn a_member_whose_commit_is_refused_fails_alone() {
+        let (answers, rows) = with_a_bad_second(|_| {}, orphan());
         assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
         assert!(matches!(answers[1], Err(StoreError::Conflict(_))), "{answers:?}");
         assert_eq!(rows, 2);
