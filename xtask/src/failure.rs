@@ -48,3 +48,15 @@ impl fmt::Display for Findings {
         self.0.iter().try_for_each(|line| write!(formatter, "\n  {line}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Findings;
+
+    #[test]
+    fn one_finding_is_a_failure_and_none_is_success() {
+        assert!(Findings::judge(Vec::new()).is_ok());
+        let failure = Findings::judge(vec!["a.rs:1: a fault".to_owned()]).expect_err("something was found");
+        assert_eq!(failure.to_string(), "1 found:\n  a.rs:1: a fault");
+    }
+}
