@@ -38,11 +38,11 @@ SELECT tenant,
 FROM records
 WHERE kind = 'signal';
 
--- Authorizations: what an answer permits, once.
+-- Authorizations: what an answer permits, once. One with a redemption is spent.
 CREATE VIEW authorizations AS
 SELECT tenant,
        id,
-       json_extract(document, '$.state')      AS state,
+       json_array_length(document, '$.redemptions') AS redemptions,
        json_extract(document, '$.request_id') AS request_id,
        json_extract(document, '$.receipt_id') AS receipt_id,
        json_extract(document, '$.expires_at') AS expires_at,
