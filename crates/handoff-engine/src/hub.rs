@@ -7,7 +7,7 @@ use std::{
 
 use futures::StreamExt as _;
 use handoff_protocol::id::TenantId;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 use crate::store::{Topic, Wake, WakeStream};
 
@@ -15,6 +15,7 @@ use crate::store::{Topic, Wake, WakeStream};
 #[derive(Clone, Default)]
 pub(crate) struct Hub {
     topics: Arc<Mutex<Topics>>,
+    closed: watch::Sender<bool>,
 }
 
 type Topics = HashMap<(TenantId, Topic), watch::Sender<()>>;
@@ -24,6 +25,7 @@ pub(crate) struct Subscription {
     hub: Hub,
     key: (TenantId, Topic),
     receiver: watch::Receiver<()>,
+    closed: watch::Receiver<bool>,
 }
 
 impl Hub {
@@ -41,7 +43,12 @@ impl Hub {
     pub(crate) fn subscribe(&self, tenant: TenantId, topic: Topic) -> Subscription {
         let key = (tenant, topic);
         let receiver = self.lock().entry(key.clone()).or_insert_with(|| watch::channel(()).0).subscribe();
-        Subscription { hub: self.clone(), key, receiver }
+        Subscription { hub: self.clone(), key, receiver, closed: self.closed.subscribe() }
+    }
+
+    /// Ends every wait, those to come included.
+    pub(crate) fn close(&self) {
+        self.closed.send_replace(true);
     }
 
     fn pass_on(&self, wake: Wake) {
@@ -64,11 +71,15 @@ impl Hub {
 }
 
 impl Subscription {
-    /// Waits for the next wake. Safe to drop at any point.
-    pub(crate) async fn changed(&mut self) {
-        // The sender lives in the hub for as long as this subscription does.
-        if self.receiver.changed().await.is_err() {
-            std::future::pending::<()>().await;
+    /// Waits for the next wake and tells whether there was one before the deadline. Safe to drop at any point.
+    pub(crate) async fn changed_before(&mut self, deadline: Instant) -> bool {
+        tokio::select! {
+            // A wake that came before the end is still worth a look.
+            biased;
+            // The sender lives in the hub for as long as this subscription does.
+            Ok(()) = self.receiver.changed() => true,
+            _ = self.closed.wait_for(|closed| *closed) => false,
+            () = tokio::time::sleep_until(deadline) => false,
         }
     }
 }

@@ -23,6 +23,12 @@ use crate::{
 const SIGNALS: usize = 200;
 
 impl Engine {
+    /// Ends every wait from now on: those that are held answer with what there is, later ones at once. For a server
+    /// that stops and must not make its callers wait; nothing else changes, and there is no way back.
+    pub fn stop_waiting(&self) {
+        self.inner.hub.close();
+    }
+
     /// Every signal of a waiter that is not acknowledged, oldest first. With a wait, holds until there is one or the
     /// wait is over; then the list is empty. Dropping the call has no effect.
     ///
@@ -45,7 +51,7 @@ impl Engine {
             if !list.data.is_empty() || wait.is_zero() {
                 return Ok(list);
             }
-            if tokio::time::timeout_at(deadline, subscription.changed()).await.is_err() {
+            if !subscription.changed_before(deadline).await {
                 return Ok(list);
             }
         }
@@ -71,7 +77,7 @@ impl Engine {
             if request.state.is_final() || wait.is_zero() {
                 return Ok(request);
             }
-            if tokio::time::timeout_at(deadline, subscription.changed()).await.is_err() {
+            if !subscription.changed_before(deadline).await {
                 return Ok(request);
             }
         }
