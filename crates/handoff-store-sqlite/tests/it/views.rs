@@ -24,7 +24,7 @@ async fn views_show_what_the_documents_say() {
     let records = vec![
         insert("r", request),
         other("signal", "s", signal),
-        other("authorization", "z", r#"{"state":"active","request_id":"r"}"#),
+        other("authorization", "z", r#"{"redemptions":[{"effect_key":"e"}],"request_id":"r"}"#),
     ];
     let _ = write(&store, WriteSet { records, ..WriteSet::default() }).await.unwrap();
     let _ = store.transact(typical("x".to_owned(), r#"{"id":"rcpt","request_id":"r"}"#.to_owned())).await.unwrap();
@@ -34,7 +34,7 @@ async fn views_show_what_the_documents_say() {
         ("SELECT state || title || waiter_ref || version FROM requests WHERE id = 'r'", "pendingDeploy?w11"),
         ("SELECT height || id || request_id || digest FROM receipts", "1rcptr"),
         ("SELECT id || type || request_id || sequence FROM signals", "sansweredr3"),
-        ("SELECT id || state || request_id FROM authorizations", "zactiver"),
+        ("SELECT id || redemptions || request_id FROM authorizations", "z1r"),
     ] {
         let found: String = shell.query_row(query, [], |row| row.get(0)).unwrap();
         assert!(found.starts_with(shown), "{query}: {found}");
