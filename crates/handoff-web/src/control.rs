@@ -1,0 +1,168 @@
+//! One control a field: what a declared field looks like on the page, filled with what there is to fill it with.
+
+use handoff_protocol::{
+    decision::{Field, FieldError, FieldKind},
+    digest::Digest,
+    json::Json,
+};
+
+use crate::{form::Form, prompt::cell, words};
+
+/// What the `yes` of a boolean and of an attestation travels as.
+pub(crate) const YES: &str = "yes";
+/// What the `no` of a boolean travels as.
+pub(crate) const NO: &str = "no";
+
+/// Texts up to this length get one line; longer ones a box.
+const ONE_LINE: u64 = 120;
+
+/// A control for a template.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// The name that its value is submitted under.
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) help: Option<String>,
+    /// What it takes, where that is not plain from looking at it.
+    pub(crate) hint: Option<String>,
+    pub(crate) required: bool,
+    pub(crate) error: Option<String>,
+    pub(crate) input: Input,
+}
+
+/// The kinds of controls.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// One of several.
+    Radios(Vec<Choice>),
+    /// Any of several.
+    Boxes(Vec<Choice>),
+    /// One line of text.
+    Line { value: String, digits: bool },
+    /// Text of any length.
+    Text { value: String },
+    /// A statement to tick.
+    Tick { ticked: bool },
+}
+
+/// One thing to choose.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) tag: String,
+    pub(crate) label: String,
+    pub(crate) chosen: bool,
+}
+
+impl Control {
+    /// The control of a field, filled with what was submitted, or else with what the field declares.
+    pub(crate) fn new(field: &Field, submitted: Option<&Form>, errors: &[FieldError]) -> Self {
+        let name = input_name(&field.name);
+        let error = errors.iter().find(|error| error.name == field.name);
+        let text = || match submitted {
+            Some(form) => form.get(&name).unwrap_or_default().to_owned(),
+            None => field.initial.as_ref().map(cell).unwrap_or_default(),
+        };
+        let (input, hint) = match &field.kind {
+            FieldKind::Choice { options, multi } => {
+                let mut choices: Vec<Choice> = options
+                    .iter()
+                    .map(|option| {
+                        let tag = option_tag(&option.id);
+                        let chosen = match submitted {
+                            Some(form) => form.all(&name).any(|sent| sent == tag),
+                            None => field.initial.as_ref().is_some_and(|initial| names(initial, &option.id)),
+                        };
+                        Choice { tag, label: option_label(&option.label, &option.id), chosen }
+                    })
+                    .collect();
+                if *multi {
+                    (Input::Boxes(choices), None)
+                } else {
+                    offer_none(field, &mut choices);
+                    (Input::Radios(choices), None)
+                }
+            }
+            FieldKind::Boolean => {
+                let chosen = match submitted {
+                    Some(form) => form.get(&name),
+                    None => field.initial.as_ref().and_then(Json::as_bool).map(|yes| if yes { YES } else { NO }),
+                };
+                let choice = |tag: &str, label: &str| Choice {
+                    tag: tag.to_owned(),
+                    label: label.to_owned(),
+                    chosen: chosen == Some(tag),
+                };
+                let mut choices = vec![choice(YES, words::YES), choice(NO, words::NO)];
+                offer_none(field, &mut choices);
+                (Input::Radios(choices), None)
+            }
+            FieldKind::Number { min, max } => {
+                // The keypad for digits has no minus sign on some phones.
+                let digits = min.is_some_and(|min| min >= 0);
+                (Input::Line { value: text(), digits }, Some(words::number(*min, *max)))
+            }
+            FieldKind::Text { max_len } => {
+                let value = text();
+                let one_line = max_len.is_some_and(|max| max <= ONE_LINE) && !value.contains('\n');
+                let input = if one_line { Input::Line { value, digits: false } } else { Input::Text { value } };
+                (input, max_len.map(words::text_limit))
+            }
+            // Never ticked beforehand: it is the person who affirms.
+            FieldKind::Attestation => {
+                (Input::Tick { ticked: submitted.is_some_and(|form| form.get(&name) == Some(YES)) }, None)
+            }
+        };
+        Self {
+            title: field.title().to_owned(),
+            help: field.help.clone().filter(|help| !help.is_empty()),
+            hint,
+            required: field.required,
+            error: error.map(|error| words::field_error(&field.kind, error)),
+            input,
+            name,
+        }
+    }
+
+    /// Whether it is one element that a label can point to, rather than a group.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self.input, Input::Line { .. } | Input::Text { .. })
+    }
+
+    /// The ids of what describes it, for `aria-describedby`; empty for none.
+    pub(crate) fn described_by(&self) -> String {
+        let parts = [("help", self.help.is_some()), ("hint", self.hint.is_some()), ("error", self.error.is_some())];
+        let ids = parts.into_iter().filter(|(_, there)| *there).map(|(part, _)| format!("{}-{part}", self.name));
+        ids.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The name that a field's value is submitted under; the prefix keeps it apart from the form's own inputs.
+pub(crate) fn input_name(field: &str) -> String {
+    format!("v.{field}")
+}
+
+/// What an option travels as. Ids are free text, which browsers would alter (line ends, NUL); a digest survives.
+pub(crate) fn option_tag(id: &str) -> String {
+    Digest::of(id.as_bytes()).hex()
+}
+
+/// What people read of an option; its id where the label is blank.
+pub(crate) fn option_label(label: &str, id: &str) -> String {
+    if label.trim().is_empty() { id.to_owned() } else { label.to_owned() }
+}
+
+/// Radio buttons cannot be released again, so what is optional offers that as a choice.
+fn offer_none(field: &Field, choices: &mut Vec<Choice>) {
+    if !field.required {
+        let chosen = !choices.iter().any(|choice| choice.chosen);
+        choices.push(Choice { tag: String::new(), label: words::NO_ANSWER.to_owned(), chosen });
+    }
+}
+
+fn names(initial: &Json, id: &str) -> bool {
+    match initial {
+        Json::String(text) => text == id,
+        Json::Array(items) => items.iter().any(|item| item.as_str() == Some(id)),
+        _ => false,
+    }
+}

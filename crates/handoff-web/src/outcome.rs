@@ -1,0 +1,88 @@
+//! A receipt in plain words: what was decided, by whom, when, and where the record of it is.
+
+use handoff_protocol::{
+    chain::{CHAIN_MEMBER, Link},
+    decision::{Field, FieldKind, Receipt, Requires, terms::Effective},
+    json::{Json, from_json},
+};
+
+use crate::{control::option_label, prompt::cell, when::When, words};
+
+/// A receipt for a template.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Field by field.
+    pub(crate) decided: Vec<Decided>,
+    /// What an expiry came to.
+    pub(crate) by_policy: Option<&'static str>,
+    pub(crate) who: String,
+    pub(crate) at: When,
+    pub(crate) note: Option<String>,
+    pub(crate) id: String,
+    pub(crate) digest: String,
+    pub(crate) height: u64,
+}
+
+/// What was decided on one field.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(crate) title: String,
+    pub(crate) answers: Vec<String>,
+}
+
+impl Outcome {
+    /// Reads a sealed receipt; none if it is not one.
+    pub(crate) fn read(sealed: &Json, requires: &Requires) -> Option<Self> {
+        let receipt: Receipt = from_json(sealed.clone()).ok()?;
+        let link: Link = from_json(sealed.get(CHAIN_MEMBER)?.clone()).ok()?;
+        let actor = receipt.actor;
+        let person = actor.display.or_else(|| actor.principal_id.map(|id| id.to_string()));
+        let by_policy = person.is_none().then_some(match receipt.decision.effective {
+            Some(Effective::Deny) => words::COUNTS_AS_REFUSAL,
+            Some(Effective::Default) => words::DEFAULT_TAKEN,
+            None => words::ENDED_UNANSWERED,
+        });
+        Some(Self {
+            decided: decided(&receipt.decision.values, requires),
+            by_policy,
+            who: person.unwrap_or_else(|| words::DECIDED_BY_POLICY.to_owned()),
+            at: When(receipt.decided_at),
+            note: receipt.decision.note,
+            id: receipt.id.to_string(),
+            digest: link.digest.to_string(),
+            height: link.height,
+        })
+    }
+}
+
+/// The recorded values in the order in which they were asked for, then whatever else is recorded.
+fn decided(values: &Json, requires: &Requires) -> Vec<Decided> {
+    let Some(values) = values.as_object() else { return Vec::new() };
+    let asked = requires.fields.iter().filter_map(|field| {
+        let value = values.get(&field.name).filter(|value| !value.is_null())?;
+        Some(Decided { title: field.title().to_owned(), answers: answers(field, value) })
+    });
+    let strays = values.iter().filter(|(name, _)| requires.field(name).is_none());
+    let strays = strays.map(|(name, value)| Decided { title: name.to_owned(), answers: vec![cell(value)] });
+    asked.chain(strays).collect()
+}
+
+fn answers(field: &Field, value: &Json) -> Vec<String> {
+    match (&field.kind, value) {
+        (FieldKind::Choice { options, .. }, value) => {
+            let ids: Vec<&Json> = value.as_array().map_or_else(|| vec![value], |ids| ids.iter().collect());
+            let label_of = |id: &Json| {
+                let option = options.iter().find(|option| id.as_str() == Some(&option.id));
+                option.map_or_else(|| cell(id), |option| option_label(&option.label, &option.id))
+            };
+            if ids.is_empty() {
+                return vec![words::NONE_CHOSEN.to_owned()];
+            }
+            ids.into_iter().map(label_of).collect()
+        }
+        (FieldKind::Boolean, Json::Bool(true)) => vec![words::YES.to_owned()],
+        (FieldKind::Boolean, Json::Bool(false)) => vec![words::NO.to_owned()],
+        (FieldKind::Attestation, Json::Bool(true)) => vec![words::ATTESTED.to_owned()],
+        (_, value) => vec![cell(value)],
+    }
+}

@@ -1,0 +1,110 @@
+//! Answering by form (section 8): the engine decides, this says in words what it decided.
+
+use axum::{
+    body::Bytes,
+    extract::{
+        Path, State,
+        rejection::{BytesRejection, PathRejection},
+    },
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use handoff_protocol::{
+    decision::{DecisionError, Receipt, idempotency::IdempotencyKey},
+    id::RequestId,
+    json::{Json, from_json},
+};
+
+use super::{
+    not_ours, read_form,
+    request::{self, LoadedRequest, Occasion},
+};
+use crate::{
+    form::Form,
+    origin, page,
+    session::Visitor,
+    site::Site,
+    submission,
+    words::{self, Saying},
+};
+
+/// `POST /requests/{id}`.
+pub(crate) async fn submit(
+    State(site): State<Site>,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let visitor = match Visitor::find(&site, &headers).await {
+        Ok(Some(visitor)) => visitor,
+        Ok(None) => return page::sign_in(),
+        Err(error) => return page::refuse(&error, None),
+    };
+    if !origin::is_ours(&site, &headers) {
+        return not_ours(Some(&visitor));
+    }
+    let form = match read_form(&headers, body, Some(&visitor)) {
+        Ok(form) => form,
+        Err(refusal) => return *refusal,
+    };
+    if !visitor.made_form(form.get("csrf")) {
+        return not_ours(Some(&visitor));
+    }
+    let loaded = match request::load(&site, &visitor, path).await {
+        Ok(loaded) => loaded,
+        Err(error) => return page::refuse(&error, Some(&visitor)),
+    };
+    // Without its nonce a second press would be a second answer.
+    let Some(Ok(key)) = form.get("nonce").map(IdempotencyKey::parse) else {
+        return page::say(StatusCode::BAD_REQUEST, words::FORM_MALFORMED, Some(&visitor));
+    };
+    let id = loaded.view.id;
+    let answer = submission::answer(&form, &loaded.requires);
+    match site.engine.answer(&visitor.principal, id, answer, Some(&key)).await {
+        Ok(_) => page::see_other(&format!("/requests/{id}")),
+        Err(error) => explain(&site, &visitor, id, &form, &error).await,
+    }
+}
+
+/// Shows the request as it stands now, which may not be as it stood when the answer was sent, and what is wrong.
+async fn explain(site: &Site, visitor: &Visitor, id: RequestId, form: &Form, error: &DecisionError) -> Response {
+    let loaded = match request::load_by_id(site, visitor, id).await {
+        Ok(loaded) => loaded,
+        Err(error) => return page::refuse(&error, Some(visitor)),
+    };
+    let (status, occasion) = match error {
+        DecisionError::AnswerValidationFailed { fields, .. } => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty { form, fields, note_too_long: false })
+        }
+        DecisionError::InvalidRequest(fault) if fault.path == "note" => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty { form, fields: &[], note_too_long: true })
+        }
+        DecisionError::InsufficientAuthority { lacking, .. } => {
+            let detail = Some(words::lacking(*lacking));
+            (StatusCode::FORBIDDEN, Occasion::Refused { saying: words::NOT_ENOUGH_AUTHORITY, detail })
+        }
+        DecisionError::AlreadyAnswered { .. } | DecisionError::IdempotencyKeyReused { .. } => {
+            let saying = already_answered(visitor, &loaded);
+            (StatusCode::CONFLICT, Occasion::Refused { saying, detail: None })
+        }
+        DecisionError::RequestExpired { .. } => {
+            (StatusCode::CONFLICT, Occasion::Refused { saying: words::TOO_LATE_EXPIRED, detail: None })
+        }
+        DecisionError::RequestCancelled { reason, .. } => {
+            let detail = Some(reason.clone());
+            (StatusCode::CONFLICT, Occasion::Refused { saying: words::TOO_LATE_CANCELLED, detail })
+        }
+        DecisionError::RequestSuperseded { .. } => {
+            (StatusCode::CONFLICT, Occasion::Refused { saying: words::TOO_LATE_SUPERSEDED, detail: None })
+        }
+        other => return page::refuse(other, Some(visitor)),
+    };
+    request::respond(status, visitor, loaded, occasion)
+}
+
+/// Whose answer stands, as far as it matters to the one who came second.
+fn already_answered(visitor: &Visitor, loaded: &LoadedRequest) -> Saying {
+    let receipt: Option<Receipt> = loaded.view.receipt.clone().and_then(|sealed: Json| from_json(sealed).ok());
+    let decider = receipt.and_then(|receipt| receipt.actor.principal_id);
+    if decider.is_some() && decider == visitor.principal.id() { words::TOO_LATE_YOURS } else { words::TOO_LATE_OTHERS }
+}

@@ -1,0 +1,84 @@
+//! The inbox: every pending request of the tenant, oldest first.
+
+use askama::Template;
+use axum::{
+    extract::{RawQuery, State},
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use handoff_engine::decision::RequestFilter;
+use handoff_protocol::{
+    decision::{
+        Requires,
+        terms::{RequestState, Urgency},
+        view::RequestView,
+    },
+    id::RequestId,
+    json::Json,
+};
+
+use crate::{
+    form::Form,
+    page::{self, Frame},
+    session::Visitor,
+    site::Site,
+    when::When,
+    words,
+};
+
+/// How many requests a page lists.
+const PAGE: usize = 25;
+
+#[derive(Template)]
+#[template(path = "inbox.html")]
+struct InboxPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    /// What brings the next page.
+    next: Option<String>,
+}
+
+struct Row {
+    id: RequestId,
+    title: String,
+    asked_at: When,
+    deadline: Option<When>,
+    urgency: Option<&'static str>,
+    can_answer: bool,
+}
+
+/// `GET /`, with `?after=` for the pages behind the first.
+pub(crate) async fn show(State(site): State<Site>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let visitor = match Visitor::find(&site, &headers).await {
+        Ok(Some(visitor)) => visitor,
+        Ok(None) => return page::sign_in(),
+        Err(error) => return page::refuse(&error, None),
+    };
+    // A cursor that is none shows the first page.
+    let query = Form::read(query.unwrap_or_default().as_bytes()).unwrap_or_default();
+    let after = query.get("after").and_then(|cursor| RequestId::parse(cursor).ok());
+    let filter =
+        RequestFilter { states: vec![RequestState::Pending], after, limit: Some(PAGE), ..RequestFilter::default() };
+    match site.engine.requests(&visitor.principal, &filter).await {
+        Ok(listing) => {
+            let rows = listing.data.iter().map(|view| Row::new(view, &visitor)).collect();
+            let page = InboxPage { frame: Frame::new(Some(&visitor)), rows, next: listing.next_cursor };
+            page::render(StatusCode::OK, &page)
+        }
+        Err(error) => page::refuse(&error, Some(&visitor)),
+    }
+}
+
+impl Row {
+    fn new(view: &RequestView, visitor: &Visitor) -> Self {
+        let authority = Requires::read(&view.requires).map(|requires| requires.authority);
+        Self {
+            id: view.id,
+            title: view.prompt.get("title").and_then(Json::as_str).unwrap_or_default().to_owned(),
+            asked_at: When(view.created_at),
+            deadline: view.expires_at.map(When),
+            urgency: matches!(view.urgency, Urgency::High | Urgency::Critical).then(|| view.urgency.as_str()),
+            can_answer: authority.is_ok_and(|authority| authority.check(&visitor.principal).is_ok()),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Who is asking: the session cookie, and the token that ties a form to it.
+
+use axum::http::{HeaderMap, HeaderValue, header::COOKIE};
+use handoff_protocol::{
+    decision::DecisionError,
+    digest::Digest,
+    principal::{Identity, Principal},
+    secret::{Secret, constant_time_eq},
+};
+
+use crate::site::Site;
+
+const COOKIE_NAME: &str = "handoff_session";
+
+/// A person with a session.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    pub(crate) principal: Principal,
+    token: Secret<String>,
+}
+
+impl Visitor {
+    /// The person whose session the request carries, freshly authenticated; none for no session, one that ended, and
+    /// one whose holder is no person (rule P-4).
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::Internal`] if the store fails: an outage is never "not signed in" (rule P-2).
+    pub(crate) async fn find(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, DecisionError> {
+        let Some(token) = session_token(headers) else { return Ok(None) };
+        match site.engine.authenticate(Some(token.expose())).await {
+            Ok(principal) if matches!(principal.identity, Identity::Human(_)) => Ok(Some(Self { principal, token })),
+            Err(DecisionError::Internal) => Err(DecisionError::Internal),
+            Ok(_) | Err(_) => Ok(None),
+        }
+    }
+
+    /// What to call the person.
+    pub(crate) fn name(&self) -> String {
+        let id = || self.principal.id().map(|id| id.to_string()).unwrap_or_default();
+        self.principal.display.clone().unwrap_or_else(id)
+    }
+
+    /// The session's token, for ending it.
+    pub(crate) fn token(&self) -> &str {
+        self.token.expose()
+    }
+
+    /// The token that our own forms carry. It follows from the session's and does not give it away.
+    pub(crate) fn csrf(&self) -> String {
+        Digest::of(format!("handoff-web form token v1\n{}", self.token.expose())).hex()
+    }
+
+    /// Whether a form was made for this session.
+    pub(crate) fn made_form(&self, presented: Option<&str>) -> bool {
+        presented.is_some_and(|presented| constant_time_eq(presented.as_bytes(), self.csrf().as_bytes()))
+    }
+}
+
+/// The cookie that begins a session.
+pub(crate) fn begin(site: &Site, token: &Secret<String>) -> Option<HeaderValue> {
+    let secure = if site.is_secure() { "; Secure" } else { "" };
+    cookie(&format!("{COOKIE_NAME}={}; Path=/; HttpOnly; SameSite=Lax{secure}", token.expose()))
+}
+
+/// The cookie that ends one.
+pub(crate) fn end(site: &Site) -> Option<HeaderValue> {
+    let secure = if site.is_secure() { "; Secure" } else { "" };
+    cookie(&format!("{COOKIE_NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax{secure}"))
+}
+
+fn cookie(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    // Keeps the token out of what the HTTP library prints.
+    value.set_sensitive(true);
+    Some(value)
+}
+
+fn session_token(headers: &HeaderMap) -> Option<Secret<String>> {
+    let pairs = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    let mut named = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let (_, token) = named.find(|(name, _)| *name == COOKIE_NAME)?;
+    (!token.is_empty()).then(|| Secret::from(token.to_owned()))
+}
