@@ -1,0 +1,44 @@
+//! Why a command failed, in one line.
+
+use std::io;
+
+use handoff_engine::{BuildError, IdentityError, entropy::EntropyError};
+use handoff_protocol::id::OrgId;
+use handoff_server::{ConfigError, StartError, private_file::PrivateFileError, store::StoreOpenError};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Store(#[from] StoreOpenError),
+    #[error(transparent)]
+    Engine(#[from] BuildError),
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error(transparent)]
+    Entropy(#[from] EntropyError),
+    #[error(transparent)]
+    PrivateFile(#[from] PrivateFileError),
+    #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]
+    LogFilter,
+    #[error("HANDOFF_LOG: expected `text` or `json`")]
+    LogFormat,
+    #[error("the directory `{path}` cannot be made: {error}", path = path.display())]
+    Directory { path: std::path::PathBuf, error: io::Error },
+    #[error("there is no tenant {0}")]
+    NoTenant(OrgId),
+    #[error("{broken} of {checked} chains are broken")]
+    Broken { broken: usize, checked: usize },
+    #[error("serving ended unexpectedly; the log says why")]
+    ServingEnded,
+    #[error("the runtime could not be started: {0}")]
+    Runtime(io::Error),
+    #[error("signals cannot be received: {0}")]
+    Signals(io::Error),
+    #[error("the output cannot be written: {0}")]
+    Output(io::Error),
+}

@@ -1,0 +1,106 @@
+//! The command line: one file a command.
+
+mod dev;
+mod failure;
+mod logging;
+mod migrate;
+mod output;
+mod serve;
+mod signals;
+mod verify_chain;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand, error::ErrorKind};
+use handoff_protocol::id::OrgId;
+
+use self::failure::Failure;
+
+/// The versions of server, core and protocol. Server and core are released together.
+const VERSIONS: &str = concat!(env!("CARGO_PKG_VERSION"), " (core ", env!("CARGO_PKG_VERSION"), ", protocol 0.1)");
+
+/// The Handoff server: programs ask, people answer, and every answer leaves a receipt.
+#[derive(Debug, Parser)]
+#[command(name = "handoffd", version = VERSIONS, after_help = VARIABLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve; also what happens without a command
+    Serve,
+    /// Bring the database to the newest schema
+    Migrate,
+    /// Check the receipts of every tenant: one line each, OK or BROKEN
+    VerifyChain {
+        /// Only this tenant
+        #[arg(long, value_name = "REF")]
+        tenant: Option<OrgId>,
+    },
+    /// Serve on this machine without any configuration, to try things out
+    Dev {
+        /// Where to keep the data
+        #[arg(long, value_name = "DIR", default_value = "handoff-data")]
+        data: PathBuf,
+        /// The port to listen on; 0 takes a free one
+        #[arg(long, default_value_t = 8080)]
+        port: u16,
+    },
+}
+
+const VARIABLES: &str = "\
+Variables:
+  HANDOFF_DATABASE_URL         where everything is kept, for example sqlite:./handoff.db (required)
+  HANDOFF_BIND                 where to listen [127.0.0.1:8080]; [::]:8080 serves both families
+  HANDOFF_PUBLIC_BASE          base of the addresses that people open [http://127.0.0.1 and the port]
+  HANDOFF_LINK_ONLY_PERMITTED  whether a link alone may answer [false]
+  HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the database]
+  HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for [500]
+  HANDOFF_MAX_CONNECTIONS      how many connections to the database [what suits it]
+  HANDOFF_LOG                  text or json [text]
+  RUST_LOG                     which log lines are written [info]";
+
+/// Runs the command that the arguments name.
+pub(crate) fn run() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
+    match perform(arguments.command.unwrap_or(Command::Serve)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::fail(&failure);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(command: Command) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::Runtime)?;
+    runtime.block_on(async {
+        match command {
+            Command::Serve => serve::run().await,
+            Command::Migrate => migrate::run(),
+            Command::VerifyChain { tenant } => verify_chain::run(tenant).await,
+            Command::Dev { data, port } => dev::run(data, port).await,
+        }
+    })
+}
+
+/// Help and version are answers; everything else is a command line that cannot be used.
+fn refuse(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // With a reader that went away there is nobody left to tell.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        _ => {
+            let text = error.to_string();
+            output::fail(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What goes to the terminal besides the log.
+
+use std::{
+    fmt::Display,
+    io::{self, Write as _},
+};
+
+/// Prints a line as the command's result.
+pub(super) fn say(line: impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
+
+/// Prints why the command failed.
+pub(super) fn fail(reason: impl Display) {
+    // With a terminal that went away there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "handoffd: {reason}");
+}

@@ -1,0 +1,31 @@
+//! `handoffd verify-chain`.
+
+use handoff_engine::Engine;
+use handoff_protocol::id::OrgId;
+use handoff_server::{DatabaseUrl, chain_check, store};
+
+use super::{failure::Failure, logging, output};
+
+pub(super) async fn run(only: Option<OrgId>) -> Result<(), Failure> {
+    logging::start("warn")?;
+    let store = store::open_existing(&DatabaseUrl::from_env()?)?;
+    // Without a signer, so that looking never publishes a key.
+    let engine = Engine::builder().store(store).build().await?;
+    let mut tenants = engine.tenants().await?;
+    if let Some(only) = only {
+        tenants.retain(|tenant| *tenant == only);
+        if tenants.is_empty() {
+            return Err(Failure::NoTenant(only));
+        }
+    }
+    let checked = tenants.len();
+    let mut broken: usize = 0;
+    for tenant in tenants {
+        let report = chain_check::check(&engine, tenant).await?;
+        if !report.is_sound() {
+            broken = broken.saturating_add(1);
+        }
+        output::say(report).map_err(Failure::Output)?;
+    }
+    if broken == 0 { Ok(()) } else { Err(Failure::Broken { broken, checked }) }
+}

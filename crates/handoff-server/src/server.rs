@@ -1,0 +1,160 @@
+//! Starting a server, and stopping it without losing a request.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::serve::ListenerExt as _;
+use handoff_engine::{BuildError, Engine};
+use handoff_protocol::decision::Policy;
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
+
+use crate::{
+    LIFECYCLE,
+    config::Config,
+    routes,
+    signing_key::{self, SigningKeyError},
+    store::{self, StoreOpenError},
+    worker,
+};
+
+/// How long requests in flight may take to end once the server stops. Held polls end at once; this is for bodies that
+/// are still on their way.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Starts servers.
+#[derive(Debug)]
+pub struct Server;
+
+/// A server that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+    engine: Engine,
+    stopping: watch::Sender<bool>,
+    serving: JoinHandle<io::Result<()>>,
+    // Dropping it ends the worker.
+    worker: JoinSet<()>,
+}
+
+/// A server could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {error}; stop the server that runs there, or choose another port")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        #[source]
+        error: io::Error,
+    },
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreOpenError),
+    /// The signing key cannot be used.
+    #[error(transparent)]
+    SigningKey(#[from] SigningKeyError),
+    /// The engine cannot be built.
+    #[error(transparent)]
+    Engine(#[from] BuildError),
+    /// A task of this start died; a defect.
+    #[error("starting was interrupted: {0}")]
+    Interrupted(#[from] tokio::task::JoinError),
+}
+
+impl Server {
+    /// Listens, opens the store, builds the engine, and serves.
+    ///
+    /// When this returns, requests are answered. Call it within a Tokio runtime of several threads.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`]; nothing runs then.
+    pub async fn start(config: Config) -> Result<Running, StartError> {
+        // The address comes first: a port that is taken must not touch the store, and a free port becomes part of links.
+        let bind = |error| StartError::Bind { address: config.bind, error };
+        let listener = TcpListener::bind(config.bind).await.map_err(bind)?;
+        let address = listener.local_addr().map_err(bind)?;
+        let engine = build_engine(&config, address).await?;
+
+        let (stopping, mut stop) = watch::channel(false);
+        let routes = routes::mount(&engine);
+        let listener = listener.tap_io(|stream| {
+            // Answers are small and complete: waiting to fill a packet would only delay them.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "a connection keeps its delay");
+            }
+        });
+        let until_stopped = async move {
+            // An error says that the server was dropped, which is a stop as well.
+            let _ = stop.wait_for(|stop| *stop).await;
+        };
+        let serving =
+            tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(until_stopped).await });
+        let mut worker = JoinSet::new();
+        worker.spawn(worker::keep_running(engine.clone(), config.sweep_interval));
+
+        let base = engine.public_base();
+        tracing::info!(target: LIFECYCLE, "listening on {address}; people open {base}");
+        Ok(Running { address, engine, stopping, serving, worker })
+    }
+}
+
+impl Running {
+    /// Where the server listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The engine behind the server.
+    #[must_use]
+    pub const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Waits until serving ends by itself, which it does not unless something is wrong. Safe to drop at any point.
+    pub async fn ended(&mut self) {
+        if let Err(error) = (&mut self.serving).await {
+            tracing::error!(%error, "serving ended");
+        }
+    }
+
+    /// Stops: no new connection is accepted, held polls are answered with what there is, requests in flight end, and
+    /// then the timers and the store.
+    pub async fn stop(mut self) {
+        tracing::info!(target: LIFECYCLE, "stopping");
+        self.engine.stop_waiting();
+        self.stopping.send_replace(true);
+        if tokio::time::timeout(GRACE, &mut self.serving).await.is_err() {
+            tracing::warn!("some requests did not end in time; their connections are closed");
+            self.serving.abort();
+        }
+        self.worker.shutdown().await;
+        tracing::info!(target: LIFECYCLE, "stopped");
+    }
+}
+
+async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, StartError> {
+    // Opening reads and writes files, which must not hold up the tasks of this thread.
+    let blocking = config.clone();
+    let (store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+        let store = store::open_for(&blocking)?;
+        let key = signing_key::load_or_create(&blocking.signing_key)?;
+        Ok((store, key))
+    })
+    .await??;
+    let policy = Policy { link_only_permitted: config.link_only_permitted, ..Policy::default() };
+    let engine = Engine::builder()
+        .store(store)
+        .signer(Arc::new(key))
+        .policy(policy)
+        .public_base(config.public_base.of(address))
+        .build()
+        .await?;
+    Ok(engine)
+}
