@@ -1,7 +1,5 @@
 //! Planted faults do what they say, and leave nothing or everything behind.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use handoff_engine::store::{
