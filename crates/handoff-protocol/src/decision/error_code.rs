@@ -45,6 +45,44 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// Every code, in the order of section 20's table.
+    pub const ALL: [Self; 34] = [
+        Self::InvalidRequest,
+        Self::UnsupportedFieldType,
+        Self::UnsupportedCapabilityType,
+        Self::UnsupportedRequiresVersion,
+        Self::InvalidApiKey,
+        Self::AuthenticationRequired,
+        Self::InsufficientScope,
+        Self::ProductNotEntitled,
+        Self::InsufficientAuthority,
+        Self::RequesterMayNotAnswer,
+        Self::TenantMismatch,
+        Self::AuthStrengthNotPermitted,
+        Self::RequestNotFound,
+        Self::CapabilityNotFound,
+        Self::WaiterNotFound,
+        Self::SignalNotFound,
+        Self::AuthorizationNotFound,
+        Self::AlreadyAnswered,
+        Self::RequestExpired,
+        Self::RequestCancelled,
+        Self::RequestSuperseded,
+        Self::RequestInProgress,
+        Self::IdempotencyKeyReused,
+        Self::AuthorizationSpent,
+        Self::AuthorizationExpired,
+        Self::EffectDigestMismatch,
+        Self::BlastRadiusMismatch,
+        Self::GrantAlreadyHeld,
+        Self::PresentationStale,
+        Self::CapabilityExpired,
+        Self::AnswerValidationFailed,
+        Self::RateLimited,
+        Self::DeliveryUnavailable,
+        Self::InternalError,
+    ];
+
     /// The wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -84,5 +122,17 @@ impl ErrorCode {
             Self::DeliveryUnavailable => "delivery_unavailable",
             Self::InternalError => "internal_error",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_names_every_code_once_by_its_wire_name() {
+        let schema = serde_json::to_value(schemars::schema_for!(ErrorCode)).unwrap();
+        let known: Vec<&str> = schema["enum"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(known, ErrorCode::ALL.map(ErrorCode::as_str));
     }
 }
