@@ -6,15 +6,17 @@
 //! | module | what lives there |
 //! |---|---|
 //! | `pages` | one file a page: inbox, request, answer, entering and leaving |
-//! | `prompt`, `control`, `outcome` | what a page shows of a request: its evidence, its fields, its receipt |
+//! | `prompt`, `answer_form`, `control`, `outcome`, `notice` | what a page shows of a request: its evidence, its form, its fields, its receipt, what there is to say |
 //! | `form`, `submission` | from a submitted form to the body of an answer |
 //! | `session`, `origin`, `headers` | who is asking, whether our own page sent the form, and what browsers may do |
 //! | `page`, `words`, `when`, `assets` | the frame around each page, its words, its times, its stylesheet |
 
+mod answer_form;
 mod assets;
 mod control;
 mod form;
 mod headers;
+mod notice;
 mod origin;
 mod outcome;
 mod page;

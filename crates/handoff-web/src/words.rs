@@ -35,8 +35,6 @@ pub(crate) const NOTE_HELP: &str = "Kept with the receipt, for whoever reads it 
 pub(crate) const NOTE_TOO_LONG: &str = "Shorten the note to 2000 characters.";
 pub(crate) const SUBMIT: &str = "Send answer";
 pub(crate) const SUBMIT_HELP: &str = "An answer is final. You get a receipt for it.";
-pub(crate) const ERRORS_TITLE: &str = "Your answer was not sent yet";
-pub(crate) const ERRORS_TEXT: &str = "Nothing was recorded. Mend what is marked and send it again.";
 
 pub(crate) const STATE_PENDING: &str = "Waiting for an answer";
 pub(crate) const STATE_ANSWERED: &str = "Answered";
@@ -84,6 +82,10 @@ pub(crate) const SIGN_IN: Saying = Saying {
     title: "You are not signed in",
     text: "To see this page, open the one-time link that was sent to you. If you have none, or it was used already, ask whoever runs Handoff for a new one.",
 };
+pub(crate) const SIGN_IN_AGAIN: Saying = Saying {
+    title: "You are not signed in any more",
+    text: "So your answer was not recorded. Open a one-time link to enter again, then answer. If you have none, ask whoever runs Handoff for a new one.",
+};
 pub(crate) const NOT_FOUND: Saying = Saying {
     title: "There is nothing here",
     text: "No request has this address. The link may be cut off, or belong to another team.",
@@ -115,6 +117,10 @@ pub(crate) const BROKEN: Saying = Saying {
     text: "It is not your fault. If you were sending an answer, sending it again is safe: it counts once.",
 };
 
+pub(crate) const FAULTY: Saying = Saying {
+    title: "Your answer was not sent yet",
+    text: "Nothing was recorded. Mend what is marked and send it again.",
+};
 pub(crate) const TOO_LATE_OTHERS: Saying =
     Saying { title: "Somebody answered before you", text: "Your answer was not recorded. What stands is this:" };
 pub(crate) const TOO_LATE_YOURS: Saying = Saying {
@@ -140,10 +146,9 @@ pub(crate) const NOT_ENOUGH_AUTHORITY: Saying =
 /// What becomes of a request that nobody answers.
 pub(crate) fn otherwise(policy: Option<OnExpiry>) -> &'static str {
     match policy {
-        Some(OnExpiry::ExpireAndDeny) => "It counts as a refusal.",
         Some(OnExpiry::Default) => "A prepared answer is taken.",
         Some(OnExpiry::Park) => "It stays open.",
-        Some(OnExpiry::Escalate) | None => "It ends without a decision.",
+        Some(OnExpiry::ExpireAndDeny | OnExpiry::Escalate) | None => "It counts as a refusal.",
     }
 }
 

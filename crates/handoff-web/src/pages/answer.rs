@@ -10,16 +10,17 @@ use axum::{
     response::Response,
 };
 use handoff_protocol::{
-    decision::{DecisionError, Receipt, idempotency::IdempotencyKey},
+    decision::{DecisionError, Receipt, idempotency::IdempotencyKey, terms::RequestState, view::RequestView},
     id::RequestId,
-    json::{Json, from_json},
+    json::from_json,
 };
 
 use super::{
     not_ours, read_form,
-    request::{self, LoadedRequest, Occasion},
+    request::{self, Occasion},
 };
 use crate::{
+    answer_form::Faulty,
     form::Form,
     origin, page,
     session::Visitor,
@@ -37,7 +38,7 @@ pub(crate) async fn submit(
 ) -> Response {
     let visitor = match Visitor::find(&site, &headers).await {
         Ok(Some(visitor)) => visitor,
-        Ok(None) => return page::sign_in(),
+        Ok(None) => return page::say(StatusCode::UNAUTHORIZED, words::SIGN_IN_AGAIN, None),
         Err(error) => return page::refuse(&error, None),
     };
     if !origin::is_ours(&site, &headers) {
@@ -68,43 +69,47 @@ pub(crate) async fn submit(
 
 /// Shows the request as it stands now, which may not be as it stood when the answer was sent, and what is wrong.
 async fn explain(site: &Site, visitor: &Visitor, id: RequestId, form: &Form, error: &DecisionError) -> Response {
+    if matches!(error, DecisionError::Internal) {
+        // Perhaps it was recorded all the same; only sending it again tells.
+        return page::refuse(error, Some(visitor));
+    }
     let loaded = match request::load_by_id(site, visitor, id).await {
         Ok(loaded) => loaded,
         Err(error) => return page::refuse(&error, Some(visitor)),
     };
+    // Whatever else is wrong with it, an answer to a request that ended is too late.
+    if let Some(saying) = too_late(visitor, &loaded.view) {
+        let occasion = Occasion::Refused { saying, detail: loaded.view.cancel_reason.clone() };
+        return request::respond(StatusCode::CONFLICT, visitor, loaded, &occasion);
+    }
     let (status, occasion) = match error {
         DecisionError::AnswerValidationFailed { fields, .. } => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty { form, fields, note_too_long: false })
+            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(Faulty { form, fields, note_too_long: false }))
         }
         DecisionError::InvalidRequest(fault) if fault.path == "note" => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty { form, fields: &[], note_too_long: true })
+            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(Faulty { form, fields: &[], note_too_long: true }))
         }
         DecisionError::InsufficientAuthority { lacking, .. } => {
             let detail = Some(words::lacking(*lacking));
             (StatusCode::FORBIDDEN, Occasion::Refused { saying: words::NOT_ENOUGH_AUTHORITY, detail })
         }
-        DecisionError::AlreadyAnswered { .. } | DecisionError::IdempotencyKeyReused { .. } => {
-            let saying = already_answered(visitor, &loaded);
-            (StatusCode::CONFLICT, Occasion::Refused { saying, detail: None })
-        }
-        DecisionError::RequestExpired { .. } => {
-            (StatusCode::CONFLICT, Occasion::Refused { saying: words::TOO_LATE_EXPIRED, detail: None })
-        }
-        DecisionError::RequestCancelled { reason, .. } => {
-            let detail = Some(reason.clone());
-            (StatusCode::CONFLICT, Occasion::Refused { saying: words::TOO_LATE_CANCELLED, detail })
-        }
-        DecisionError::RequestSuperseded { .. } => {
-            (StatusCode::CONFLICT, Occasion::Refused { saying: words::TOO_LATE_SUPERSEDED, detail: None })
-        }
         other => return page::refuse(other, Some(visitor)),
     };
-    request::respond(status, visitor, loaded, occasion)
+    request::respond(status, visitor, loaded, &occasion)
 }
 
-/// Whose answer stands, as far as it matters to the one who came second.
-fn already_answered(visitor: &Visitor, loaded: &LoadedRequest) -> Saying {
-    let receipt: Option<Receipt> = loaded.view.receipt.clone().and_then(|sealed: Json| from_json(sealed).ok());
-    let decider = receipt.and_then(|receipt| receipt.actor.principal_id);
-    if decider.is_some() && decider == visitor.principal.id() { words::TOO_LATE_YOURS } else { words::TOO_LATE_OTHERS }
+/// What to say to somebody whose answer came after the end; nothing while the request is pending.
+fn too_late(visitor: &Visitor, view: &RequestView) -> Option<Saying> {
+    match view.state {
+        RequestState::Pending => None,
+        RequestState::Answered => {
+            let receipt: Option<Receipt> = view.receipt.clone().and_then(|sealed| from_json(sealed).ok());
+            let decider = receipt.and_then(|receipt| receipt.actor.principal_id);
+            let is_visitor = decider.is_some() && decider == visitor.principal.id();
+            Some(if is_visitor { words::TOO_LATE_YOURS } else { words::TOO_LATE_OTHERS })
+        }
+        RequestState::Expired => Some(words::TOO_LATE_EXPIRED),
+        RequestState::Cancelled => Some(words::TOO_LATE_CANCELLED),
+        RequestState::Superseded => Some(words::TOO_LATE_SUPERSEDED),
+    }
 }

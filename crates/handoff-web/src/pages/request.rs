@@ -8,7 +8,7 @@ use axum::{
 };
 use handoff_protocol::{
     decision::{
-        DecisionError, FieldError, Requires,
+        DecisionError, Lacking, Requires,
         terms::{OnExpiry, RequestState, Urgency},
         view::RequestView,
     },
@@ -16,8 +16,9 @@ use handoff_protocol::{
 };
 
 use crate::{
-    control::{Control, Input},
-    form::Form,
+    answer_form::{AnswerForm, Faulty},
+    control::Input,
+    notice::Notice,
     outcome::Outcome,
     page::{self, Frame},
     prompt::Prompt,
@@ -39,7 +40,7 @@ pub(crate) async fn show(
         Err(error) => return page::refuse(&error, None),
     };
     match load(&site, &visitor, path).await {
-        Ok(loaded) => respond(StatusCode::OK, &visitor, loaded, Occasion::Looking),
+        Ok(loaded) => respond(StatusCode::OK, &visitor, loaded, &Occasion::Looking),
         Err(error) => page::refuse(&error, Some(&visitor)),
     }
 }
@@ -76,7 +77,7 @@ pub(super) enum Occasion<'a> {
     /// Somebody opened it.
     Looking,
     /// An answer has faults.
-    Faulty { form: &'a Form, fields: &'a [FieldError], note_too_long: bool },
+    Faulty(Faulty<'a>),
     /// An answer came to nothing.
     Refused { saying: Saying, detail: Option<String> },
 }
@@ -105,77 +106,37 @@ struct Facts {
     reason: Option<String>,
 }
 
-/// Something to say above everything else.
-struct Notice {
-    title: &'static str,
-    text: String,
-    /// Links into the form, or words about what has no place in it.
-    faults: Vec<Fault>,
-    /// Where to go instead.
-    next: Option<RequestId>,
-    is_alert: bool,
-}
-
-struct Fault {
-    /// The input's name, where there is one.
-    input: Option<String>,
-    text: String,
-}
-
-struct AnswerForm {
-    action: RequestId,
-    csrf: String,
-    nonce: String,
-    rendered_digest: String,
-    controls: Vec<Control>,
-    note: String,
-    note_error: Option<&'static str>,
-}
-
 /// Answers with the page of a request as it stands.
 pub(super) fn respond(
     status: StatusCode,
     visitor: &Visitor,
     loaded: LoadedRequest,
-    occasion: Occasion<'_>,
+    occasion: &Occasion<'_>,
 ) -> Response {
     let LoadedRequest { view, requires } = loaded;
     let lacking = requires.authority.check(&visitor.principal).err();
     let is_pending = view.state == RequestState::Pending;
     let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(sealed, &requires));
-    let mut notice = match (&occasion, view.state) {
-        (Occasion::Refused { saying, detail }, _) => Some(Notice::alert(*saying, detail.as_deref())),
-        (Occasion::Faulty { .. }, RequestState::Pending) => Some(Notice {
-            title: words::ERRORS_TITLE,
-            text: words::ERRORS_TEXT.to_owned(),
-            faults: Vec::new(),
-            next: None,
-            is_alert: true,
-        }),
-        (_, RequestState::Pending) => lacking.map(|lacking| {
-            let lacking = words::lacking(lacking);
-            Notice { is_alert: false, ..Notice::alert(words::MAY_NOT_ANSWER, Some(&lacking)) }
-        }),
-        (_, RequestState::Answered) => None,
-        (_, RequestState::Expired) => Some(Notice { is_alert: false, ..Notice::alert(words::EXPIRED, None) }),
-        (_, RequestState::Cancelled) => {
-            Some(Notice { is_alert: false, ..Notice::alert(words::CANCELLED, view.cancel_reason.as_deref()) })
-        }
-        (_, RequestState::Superseded) => Some(Notice { is_alert: false, ..Notice::alert(words::SUPERSEDED, None) }),
-    };
-    if let Some(notice) = &mut notice {
-        notice.next = view.superseded_by;
-    }
     let mut answer_form = None;
     if is_pending && lacking.is_none() && !matches!(occasion, Occasion::Refused { .. }) {
-        match AnswerForm::new(visitor, &view, &requires, &occasion) {
+        let faulty = match occasion {
+            Occasion::Faulty(faulty) => Some(*faulty),
+            Occasion::Looking | Occasion::Refused { .. } => None,
+        };
+        match AnswerForm::new(visitor, &view, &requires, faulty) {
             Ok(form) => answer_form = Some(form),
             Err(error) => return page::refuse(&error, Some(visitor)),
         }
     }
-    if let (Some(notice), Some(form), Occasion::Faulty { fields, .. }) = (&mut notice, &answer_form, &occasion) {
-        notice.faults = form.faults(fields, &requires);
-    }
+    let notice = match (occasion, &answer_form) {
+        (Occasion::Refused { saying, detail }, _) => Some(Notice::alert(*saying, detail.as_deref())),
+        (Occasion::Faulty(faulty), Some(form)) => {
+            let faults = form.faults(faulty.fields, &requires);
+            Some(Notice { faults, ..Notice::alert(words::FAULTY, None) })
+        }
+        (Occasion::Faulty(_) | Occasion::Looking, _) => standing(&view, lacking),
+    };
+    let notice = notice.map(|notice| Notice { next: view.superseded_by, ..notice });
     let (state, tone) = match view.state {
         RequestState::Pending => (words::STATE_PENDING, "pending"),
         RequestState::Answered => (words::STATE_ANSWERED, "answered"),
@@ -197,6 +158,19 @@ pub(super) fn respond(
     page::render(status, &page)
 }
 
+/// What there is to say of where a request stands, to somebody who only looks.
+fn standing(view: &RequestView, lacking: Option<Lacking>) -> Option<Notice> {
+    match view.state {
+        RequestState::Pending => {
+            lacking.map(|lacking| Notice::calm(words::MAY_NOT_ANSWER, Some(&words::lacking(lacking))))
+        }
+        RequestState::Answered => None,
+        RequestState::Expired => Some(Notice::calm(words::EXPIRED, None)),
+        RequestState::Cancelled => Some(Notice::calm(words::CANCELLED, view.cancel_reason.as_deref())),
+        RequestState::Superseded => Some(Notice::calm(words::SUPERSEDED, None)),
+    }
+}
+
 impl Facts {
     fn new(view: &RequestView, requires: &Requires) -> Self {
         let policy = view.ttl_policy.as_ref().map(|policy| policy.on_expiry);
@@ -210,57 +184,4 @@ impl Facts {
             reason: requires.authority.reason.clone(),
         }
     }
-}
-
-impl Notice {
-    fn alert(saying: Saying, detail: Option<&str>) -> Self {
-        let parts: Vec<&str> =
-            [Some(saying.text), detail].into_iter().flatten().filter(|text| !text.is_empty()).collect();
-        Self { title: saying.title, text: parts.join(" "), faults: Vec::new(), next: None, is_alert: true }
-    }
-}
-
-impl AnswerForm {
-    fn new(
-        visitor: &Visitor,
-        view: &RequestView,
-        requires: &Requires,
-        occasion: &Occasion<'_>,
-    ) -> Result<Self, DecisionError> {
-        let (submitted, errors, note_too_long) = match occasion {
-            Occasion::Faulty { form, fields, note_too_long } => (Some(*form), *fields, *note_too_long),
-            Occasion::Looking | Occasion::Refused { .. } => (None, [].as_slice(), false),
-        };
-        Ok(Self {
-            action: view.id,
-            csrf: visitor.csrf(),
-            nonce: nonce()?,
-            rendered_digest: view.rendered_digest.to_string(),
-            controls: requires.fields.iter().map(|field| Control::new(field, submitted, errors)).collect(),
-            note: submitted.and_then(|form| form.get("note")).unwrap_or_default().to_owned(),
-            note_error: note_too_long.then_some(words::NOTE_TOO_LONG),
-        })
-    }
-
-    /// Every fault in the order of the page, what has no place on it last.
-    fn faults(&self, errors: &[FieldError], requires: &Requires) -> Vec<Fault> {
-        let inputs = self.controls.iter().filter_map(|control| {
-            control.error.as_ref()?;
-            Some(Fault { input: Some(control.name.clone()), text: control.title.clone() })
-        });
-        let note = self.note_error.map(|_| Fault { input: Some("note".to_owned()), text: words::NOTE.to_owned() });
-        let strays = errors.iter().filter(|error| requires.field(&error.name).is_none());
-        let strays = strays.map(|error| Fault { input: None, text: words::stray_error(error) });
-        inputs.chain(note).chain(strays).collect()
-    }
-}
-
-/// What makes two presses of one button one answer: 128 random bits a form.
-fn nonce() -> Result<String, DecisionError> {
-    let mut bytes = [0; 16];
-    if let Err(error) = getrandom::fill(&mut bytes) {
-        tracing::error!(%error, "no nonce can be drawn");
-        return Err(DecisionError::Internal);
-    }
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }

@@ -1,0 +1,72 @@
+//! The form of a request: a control a field, a note, and what ties a submission to this session and this page.
+
+use handoff_protocol::{
+    decision::{DecisionError, FieldError, Requires, view::RequestView},
+    id::RequestId,
+};
+
+use crate::{control::Control, form::Form, notice::Fault, session::Visitor, words};
+
+/// What was submitted and found faulty, for filling the form in again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Faulty<'a> {
+    pub(crate) form: &'a Form,
+    pub(crate) fields: &'a [FieldError],
+    pub(crate) note_too_long: bool,
+}
+
+/// A form for a template.
+#[derive(Debug)]
+pub(crate) struct AnswerForm {
+    pub(crate) action: RequestId,
+    pub(crate) csrf: String,
+    pub(crate) nonce: String,
+    pub(crate) rendered_digest: String,
+    pub(crate) controls: Vec<Control>,
+    pub(crate) note: String,
+    pub(crate) note_error: Option<&'static str>,
+}
+
+impl AnswerForm {
+    pub(crate) fn new(
+        visitor: &Visitor,
+        view: &RequestView,
+        requires: &Requires,
+        faulty: Option<Faulty<'_>>,
+    ) -> Result<Self, DecisionError> {
+        let submitted = faulty.map(|faulty| faulty.form);
+        let errors = faulty.map(|faulty| faulty.fields).unwrap_or_default();
+        let note_too_long = faulty.is_some_and(|faulty| faulty.note_too_long);
+        Ok(Self {
+            action: view.id,
+            csrf: visitor.csrf(),
+            nonce: nonce()?,
+            rendered_digest: view.rendered_digest.to_string(),
+            controls: requires.fields.iter().map(|field| Control::new(field, submitted, errors)).collect(),
+            note: submitted.and_then(|form| form.get("note")).unwrap_or_default().to_owned(),
+            note_error: note_too_long.then_some(words::NOTE_TOO_LONG),
+        })
+    }
+
+    /// Every fault in the order of the page, what has no place on it last.
+    pub(crate) fn faults(&self, errors: &[FieldError], requires: &Requires) -> Vec<Fault> {
+        let inputs = self.controls.iter().filter_map(|control| {
+            control.error.as_ref()?;
+            Some(Fault { input: Some(control.name.clone()), text: control.title.clone() })
+        });
+        let note = self.note_error.map(|_| Fault { input: Some("note".to_owned()), text: words::NOTE.to_owned() });
+        let strays = errors.iter().filter(|error| requires.field(&error.name).is_none());
+        let strays = strays.map(|error| Fault { input: None, text: words::stray_error(error) });
+        inputs.chain(note).chain(strays).collect()
+    }
+}
+
+/// What makes two presses of one button one answer: 128 random bits a form.
+fn nonce() -> Result<String, DecisionError> {
+    let mut bytes = [0; 16];
+    if let Err(error) = getrandom::fill(&mut bytes) {
+        tracing::error!(%error, "no nonce can be drawn");
+        return Err(DecisionError::Internal);
+    }
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
