@@ -22,7 +22,7 @@ use crate::{
     digest::{AnyDigest, Digest},
     id::{DeliveryId, RenderingId},
     json::{Json, Object, ObjectReader, normalize_numbers},
-    principal::{Identity, Principal},
+    principal::{AuthStrength, Identity, Principal},
     timestamp::Timestamp,
 };
 
@@ -119,7 +119,8 @@ pub fn answer(
         .authority
         .check(principal)
         .map_err(|lacking| DecisionError::InsufficientAuthority { request_id: pending.id, lacking })?;
-    if matches!(principal.identity, Identity::Link(_)) && !context.policy.link_only_permitted {
+    // The grade decides, not the kind of credential: a person's own token can be worth no more than a link.
+    if principal.grade() == AuthStrength::LinkOnly && !context.policy.link_only_permitted {
         return Err(DecisionError::AuthStrengthNotPermitted { request_id: pending.id });
     }
     values::check(&requires, &answer.values)
@@ -154,7 +155,7 @@ pub fn answer(
         via,
         authority: RecordedAuthority {
             required: requires.authority.clone(),
-            satisfied: Satisfied::from(principal.strength),
+            satisfied: Satisfied::from(principal.grade()),
             endorsements: Vec::new(),
         },
         steps: Vec::new(),
@@ -230,7 +231,7 @@ fn actor(principal: &Principal) -> Actor {
         principal_id: principal.id(),
         display: principal.display.clone(),
         role_at_decision: Some(principal.role),
-        auth_strength: Some(principal.strength),
+        auth_strength: Some(principal.grade()),
         reauth_at: None,
         mfa_at: None,
         ip_digest: None,

@@ -88,7 +88,7 @@ impl Authority {
         if principal.role < self.min_role {
             return Err(Lacking::Role(self.min_role));
         }
-        if principal.strength < self.auth_strength {
+        if principal.grade() < self.auth_strength {
             return Err(Lacking::Strength(self.auth_strength));
         }
         if !self.assignees.is_empty() && !self.assignees.iter().any(|target| target.means(principal)) {

@@ -78,6 +78,16 @@ impl Principal {
         }
     }
 
+    /// How strongly it is authenticated where that decides something. A link is worth `link_only`, whatever its
+    /// credential says (section 3), so a mistake in a configuration does not make a session of it.
+    #[must_use]
+    pub fn grade(&self) -> AuthStrength {
+        match self.identity {
+            Identity::Link(_) => AuthStrength::LinkOnly,
+            Identity::Machine(_) | Identity::Human(_) => self.strength,
+        }
+    }
+
     /// Whether this is a machine.
     #[must_use]
     pub fn is_machine(&self) -> bool {
