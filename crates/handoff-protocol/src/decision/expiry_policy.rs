@@ -53,7 +53,12 @@ impl TtlPolicy {
                 Some(Json::Object(answer.clone()))
             }
             // Declared without need: kept and served, and never used.
-            (_, declared) => declared.cloned(),
+            (_, declared) => {
+                if declared.is_some_and(|answer| answer.as_object().is_none()) {
+                    return Err(reader.error("default_answer", "must be an object").into());
+                }
+                declared.cloned()
+            }
         };
         reader.finish()?;
         Ok(Self { on_expiry, default_answer })

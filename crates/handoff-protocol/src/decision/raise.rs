@@ -15,6 +15,7 @@ use super::{
     terms::{
         Liveness, Mode, OnExpiry, PresentationBinding, RequestState, Urgency, UrgencyState, WaiterState, WaiterTerminal,
     },
+    values,
     waiter::Waiter,
     waiter_ref::WaiterRef,
 };
@@ -239,7 +240,8 @@ pub fn raise(
 ///
 /// # Errors
 ///
-/// [`DecisionError::Internal`] alone.
+/// [`DecisionError::InvalidRequest`] if the pending request's default answer could not settle what the newer raise
+/// requires (rule D-5 holds for a request as long as it is pending); [`DecisionError::Internal`].
 pub fn join(
     raise: &Raise,
     principal: &Principal,
@@ -253,6 +255,7 @@ pub fn join(
     request.prompt = raise.prompt.clone();
     request.requires = raise.requires.clone();
     request.version = request.version.saturating_add(1);
+    check_default_answer(&request)?;
     let mut effects = Effects::of(request);
     // Somebody may have been shown the version that goes.
     let shown = Rendering { id: context.mint.next(), digest: Digest::of(before.as_bytes()), text: before };
@@ -263,6 +266,21 @@ pub fn join(
     effects.renderings.push(shown);
     effects.waiter = Some(joined_by(waiter, raise, raised_by));
     Ok(effects)
+}
+
+/// The deadline and its policy stay as they were declared first, so what they answer with must fit the newer fields.
+fn check_default_answer(request: &Request) -> Result<(), DecisionError> {
+    let policy = request.ttl_policy.as_ref().filter(|policy| policy.on_expiry == OnExpiry::Default);
+    let Some(answer) = policy.and_then(|policy| policy.default_answer.as_ref()).and_then(Json::as_object) else {
+        return Ok(());
+    };
+    values::check(&request.requires()?, answer).map_err(|_| {
+        DecisionError::invalid(
+            "requires.answer",
+            "must accept the default answer of the pending request that this raise joins; cancel that request first, or \
+             send another `dedupe_key`",
+        )
+    })
 }
 
 fn requester(principal: &Principal) -> Result<PrincipalId, DecisionError> {
