@@ -79,5 +79,5 @@ pub fn cancel(
 /// Checks that the principal raised the request, or raised under the same waiter (section 9).
 fn check_owner(request: &Request, principal: &Principal, waiter: &Waiter) -> Result<(), DecisionError> {
     let owns = principal.id().is_some_and(|id| request.raised_by == id || waiter.is_owned_by(id));
-    if owns { Ok(()) } else { Err(DecisionError::InsufficientScope(MissingScope::OwnerOnly)) }
+    if owns { Ok(()) } else { Err(DecisionError::InsufficientScope(MissingScope::OwnerOnly(request.id))) }
 }

@@ -181,9 +181,9 @@ pub enum MissingScope {
     /// Only machines raise and redeem (rule P-8).
     #[error("only a machine may do this: nobody both asks and decides")]
     MachineOnly,
-    /// Only an owner of the request may do this (section 9).
-    #[error("only a principal that raised under this waiter_ref may do this")]
-    OwnerOnly,
+    /// Only an owner of this request may do this (section 9).
+    #[error("only a principal that raised under the waiter_ref of {0} may do this")]
+    OwnerOnly(RequestId),
     /// Links answer and do nothing else.
     #[error("a link may only answer")]
     NotForLinks,
@@ -288,7 +288,8 @@ impl DecisionError {
             | Self::RequestSuperseded { request_id, .. }
             | Self::AuthorizationSpent { request_id }
             | Self::AuthorizationExpired { request_id, .. }
-            | Self::EffectDigestMismatch { request_id } => Some(*request_id),
+            | Self::EffectDigestMismatch { request_id }
+            | Self::InsufficientScope(MissingScope::OwnerOnly(request_id)) => Some(*request_id),
             Self::RequesterMayNotAnswer { request_id }
             | Self::IdempotencyKeyReused { request_id }
             | Self::AnswerValidationFailed { request_id, .. } => *request_id,

@@ -104,7 +104,13 @@ pub fn find(
     match stored {
         Some(replay) if now >= replay.expires_at => Ok(None),
         Some(replay) if replay.digest == digest => Ok(Some(&replay.outcome)),
-        Some(_) => Err(DecisionError::IdempotencyKeyReused { request_id }),
+        Some(replay) => {
+            let raised = match replay.outcome {
+                ReplayOutcome::Request(id) => Some(id),
+                ReplayOutcome::Body(_) => None,
+            };
+            Err(DecisionError::IdempotencyKeyReused { request_id: request_id.or(raised) })
+        }
         None => Ok(None),
     }
 }
