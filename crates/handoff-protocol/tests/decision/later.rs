@@ -1,0 +1,126 @@
+//! What this build does not do yet is refused with the contract's code, never accepted and ignored.
+
+use handoff_protocol::{
+    decision::{Answer, ErrorCode, Raise},
+    principal::Role,
+};
+
+use super::scene::{YES, approve, ask, json, machine, person, with};
+
+fn refusal(body: &str) -> ErrorCode {
+    match Raise::read(&machine(), json(body)) {
+        Err(error) => error.code(),
+        Ok(_) => panic!("accepted: {body}"),
+    }
+}
+
+#[test]
+fn field_types_that_are_not_implemented_have_a_code_of_their_own() {
+    for field in [
+        r#"{"name":"a","type":"secret"}"#,
+        r#"{"name":"a","type":"document"}"#,
+        r#"{"name":"a","type":"file_ref"}"#,
+        r#"{"name":"a","type":"slider"}"#,
+        r#"{"name":"a","type":"Choice"}"#,
+        r#"{"name":"a","type":null}"#,
+        r#"{"name":"a","type":1}"#,
+        r#"{"name":"a"}"#,
+        "1",
+    ] {
+        assert_eq!(refusal(&ask(field)), ErrorCode::UnsupportedFieldType, "{field}");
+    }
+}
+
+#[test]
+fn capabilities_have_a_code_of_their_own_and_an_empty_list_is_fine() {
+    for capability in [
+        r#"[{"type":"interactive_surface","provider":"p","resource_ref":"r"}]"#,
+        r#"[{"type":"document"}]"#,
+        r#"[{"type":"unheard_of"}]"#,
+        "[{}]",
+        "[1]",
+    ] {
+        let body = with(&approve(), "requires.capabilities", capability);
+        assert_eq!(refusal(&body), ErrorCode::UnsupportedCapabilityType, "{capability}");
+    }
+    Raise::read(&machine(), json(&with(&approve(), "requires.capabilities", "[]"))).unwrap();
+    assert_eq!(refusal(&with(&approve(), "requires.capabilities", "{}")), ErrorCode::InvalidRequest);
+}
+
+#[test]
+fn versions_of_requires_have_a_code_of_their_own() {
+    for version in ["null", "0", "2", "1.5", "\"1\"", "true", "1e400"] {
+        let body = with(&approve(), "requires.v", version);
+        assert_eq!(refusal(&body), ErrorCode::UnsupportedRequiresVersion, "{version}");
+    }
+    for version in ["1", "1.0", "10e-1"] {
+        Raise::read(&machine(), json(&with(&approve(), "requires.v", version))).unwrap();
+    }
+}
+
+#[test]
+fn everything_else_of_later_is_an_invalid_request() {
+    for (path, value) in [
+        ("requires.answer.value_sink", r#"{"ref":"vault/1"}"#),
+        ("requires.authority.quorum", "2"),
+        ("requires.authority.quorum", "0"),
+        ("requires.authority.quorum", "-1"),
+        ("requires.authority.quorum", "9007199254740991"),
+        ("requires.authority.auth_strength", r#""reauth""#),
+        ("requires.authority.auth_strength", r#""mfa""#),
+        ("requires.authority.forbid_requester", "false"),
+        ("requires.authority.assignees", r#"[{"kind":"group","value":"finance"}]"#),
+        ("requires.authority.assignees", r#"[{"kind":"rotation","value":"on-call"}]"#),
+        ("routing", "{}"),
+        ("routing", r#"{"targets":[{"kind":"anyone","value":"*"}]}"#),
+        ("callback", r#"{"url":"https://example.com/cb"}"#),
+        ("resume_ref", r#""thread/1""#),
+        ("resume_payload", r#""AAAA""#),
+        ("test_mode", "true"),
+        ("liveness", r#""leased""#),
+        ("presentation_binding", r#""strict""#),
+        ("ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1H"}"#),
+    ] {
+        assert_eq!(refusal(&with(&approve(), path, value)), ErrorCode::InvalidRequest, "{path} {value}");
+    }
+    let with_sink = ask(r#"{"name":"a","type":"text","sink_ref":"snk_01K3MB2R4Y8ZC4YRXB2N6VD9FT"}"#);
+    assert_eq!(refusal(&with_sink), ErrorCode::InvalidRequest);
+}
+
+#[test]
+fn the_same_members_at_their_defaults_are_accepted() {
+    for (path, value) in [
+        ("requires.authority.quorum", "1"),
+        ("requires.authority.auth_strength", r#""session""#),
+        ("requires.authority.auth_strength", r#""link_only""#),
+        ("requires.authority.forbid_requester", "true"),
+        ("test_mode", "false"),
+        ("liveness", r#""durable""#),
+        ("presentation_binding", r#""advisory""#),
+        ("routing", "null"),
+        ("mode", r#""gated""#),
+        ("on_waiter_terminal", r#""cancel""#),
+    ] {
+        let body = with(&approve(), path, value);
+        Raise::read(&machine(), json(&body)).unwrap_or_else(|error| panic!("{path} {value}: {error}"));
+    }
+}
+
+#[test]
+fn dispositions_parts_and_uses_of_an_answer_are_invalid_requests() {
+    for (path, value) in [
+        ("partial", "true"),
+        ("disposition", r#""delegate""#),
+        ("disposition", r#""unable""#),
+        ("disposition", r#""maybe""#),
+        ("delegate_to", r#"{"kind":"role","value":"admin"}"#),
+        ("capability_uses", r#"[{"session_ref":"hs_x"}]"#),
+        ("quorum", "1"),
+    ] {
+        let error = Answer::read(&person(Role::Admin), json(&with(YES, path, value))).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidRequest, "{path} {value}");
+    }
+    for (path, value) in [("partial", "false"), ("disposition", r#""decide""#), ("capability_uses", "[]")] {
+        Answer::read(&person(Role::Admin), json(&with(YES, path, value))).unwrap();
+    }
+}

@@ -1,0 +1,18 @@
+//! The decision core as its rules describe it: one module a subject, one test a behaviour.
+
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+mod answering;
+mod bundles;
+mod expiring;
+mod idempotency;
+mod later;
+mod numbers;
+mod raising;
+mod redeeming;
+mod refusals;
+mod scene;
+mod sealing;
+mod settled;
+mod values;
+mod waiting;
