@@ -2,7 +2,10 @@
 
 use handoff_protocol::{
     chain::{CHAIN_MEMBER, Link},
-    decision::{Field, FieldKind, Receipt, Requires, terms::Effective},
+    decision::{
+        Field, FieldKind, Receipt, Requires,
+        terms::{Effective, ReceiptKind},
+    },
     json::{Json, from_json},
 };
 
@@ -36,8 +39,9 @@ impl Outcome {
         let receipt: Receipt = from_json(sealed.clone()).ok()?;
         let link: Link = from_json(sealed.get(CHAIN_MEMBER)?.clone()).ok()?;
         let actor = receipt.actor;
-        let person = actor.display.or_else(|| actor.principal_id.map(|id| id.to_string()));
-        let by_policy = person.is_none().then_some(match receipt.decision.effective {
+        let is_policy = receipt.kind == ReceiptKind::Policy;
+        let person = actor.display.or_else(|| actor.principal_id.map(|id| id.to_string())).filter(|_| !is_policy);
+        let by_policy = is_policy.then_some(match receipt.decision.effective {
             Some(Effective::Deny) => words::COUNTS_AS_REFUSAL,
             Some(Effective::Default) => words::DEFAULT_TAKEN,
             None => words::ENDED_UNANSWERED,
@@ -45,9 +49,12 @@ impl Outcome {
         Some(Self {
             decided: decided(&receipt.decision.values, requires),
             by_policy,
-            who: person.unwrap_or_else(|| words::DECIDED_BY_POLICY.to_owned()),
+            who: person.unwrap_or_else(|| {
+                if is_policy { words::DECIDED_BY_POLICY } else { words::DECIDED_BY_LINK }.to_owned()
+            }),
             at: When(receipt.decided_at),
-            note: receipt.decision.note,
+            // The note of a policy says once more that nobody answered.
+            note: receipt.decision.note.filter(|_| !is_policy),
             id: receipt.id.to_string(),
             digest: link.digest.to_string(),
             height: link.height,

@@ -1,7 +1,10 @@
 //! Every word that the pages say of themselves, in one place.
 
 use handoff_protocol::{
-    decision::{FieldError, FieldErrorCode, FieldKind, Lacking, terms::OnExpiry},
+    decision::{
+        FieldError, FieldErrorCode, FieldKind, Lacking,
+        terms::{OnExpiry, Urgency},
+    },
     principal::AuthStrength,
 };
 
@@ -45,6 +48,7 @@ pub(crate) const STATE_SUPERSEDED: &str = "Replaced";
 pub(crate) const RECEIPT_TITLE: &str = "Receipt";
 pub(crate) const DECIDED_BY: &str = "Decided by";
 pub(crate) const DECIDED_BY_POLICY: &str = "Nobody: the time ran out";
+pub(crate) const DECIDED_BY_LINK: &str = "Whoever held a link";
 pub(crate) const DECIDED_AT: &str = "When";
 pub(crate) const RECEIPT_ID: &str = "Receipt number";
 pub(crate) const RECEIPT_DIGEST: &str = "Digest";
@@ -142,6 +146,15 @@ pub(crate) const MAY_NOT_ANSWER: Saying =
     Saying { title: "You can read this request, but not answer it", text: "Somebody else has to decide." };
 pub(crate) const NOT_ENOUGH_AUTHORITY: Saying =
     Saying { title: "You may not answer this request", text: "Your answer was not recorded." };
+
+/// How urgent it is, where that is worth a word.
+pub(crate) fn urgency(urgency: Urgency) -> Option<&'static str> {
+    match urgency {
+        Urgency::Low | Urgency::Normal => None,
+        Urgency::High => Some("Urgent"),
+        Urgency::Critical => Some("Critical"),
+    }
+}
 
 /// What becomes of a request that nobody answers.
 pub(crate) fn otherwise(policy: Option<OnExpiry>) -> &'static str {

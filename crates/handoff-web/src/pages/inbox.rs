@@ -8,11 +8,7 @@ use axum::{
 };
 use handoff_engine::decision::RequestFilter;
 use handoff_protocol::{
-    decision::{
-        Requires,
-        terms::{RequestState, Urgency},
-        view::RequestView,
-    },
+    decision::{Requires, terms::RequestState, view::RequestView},
     id::RequestId,
     json::Json,
 };
@@ -77,7 +73,7 @@ impl Row {
             title: view.prompt.get("title").and_then(Json::as_str).unwrap_or_default().to_owned(),
             asked_at: When(view.created_at),
             deadline: view.expires_at.map(When),
-            urgency: matches!(view.urgency, Urgency::High | Urgency::Critical).then(|| view.urgency.as_str()),
+            urgency: words::urgency(view.urgency),
             can_answer: authority.is_ok_and(|authority| authority.check(&visitor.principal).is_ok()),
         }
     }

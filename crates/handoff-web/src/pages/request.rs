@@ -9,7 +9,7 @@ use axum::{
 use handoff_protocol::{
     decision::{
         DecisionError, Lacking, Requires,
-        terms::{OnExpiry, RequestState, Urgency},
+        terms::{OnExpiry, RequestState},
         view::RequestView,
     },
     id::RequestId,
@@ -149,7 +149,7 @@ pub(super) fn respond(
         prompt: Prompt::read(&view.prompt),
         state,
         tone,
-        urgency: matches!(view.urgency, Urgency::High | Urgency::Critical).then(|| view.urgency.as_str()),
+        urgency: words::urgency(view.urgency),
         facts: Facts::new(&view, &requires),
         notice,
         answer_form,

@@ -1,0 +1,158 @@
+//! Reading a request and answering it.
+
+use handoff_protocol::principal::Role;
+
+use crate::world::{World, YES_NO, answer_form, machine, raise};
+
+const REFUND: &str = r#"{
+  "waiter_ref": "run:refunds",
+  "urgency": "high",
+  "prompt": {
+    "title": "Refund Acme Corp?",
+    "body": "It was charged twice.\nBoth on one day.\n\nThe second has to go back.",
+    "evidence": [
+      {"kind": "link", "label": "Invoice", "url": "https://billing.example/inv/8821"},
+      {"kind": "link", "label": "Odd", "url": "javascript:alert(1)"},
+      {"kind": "table", "label": "Both charges", "value": {"columns": ["date", "amount"], "rows": [["2026-07-28", 2400]]}},
+      {"kind": "text", "label": "Mail", "value": "Please refund."},
+      {"kind": "document", "label": "Other", "value": {"a": 1}, "ref": "doc-7"}
+    ]
+  },
+  "requires": {"v": 1, "answer": {"fields": [
+    {"name": "decision", "label": "Decision", "type": "choice", "required": true,
+     "options": [{"id": "approve", "label": "Refund it"}, {"id": "reject", "label": "Don't refund"}]}
+  ]}},
+  "ttl": "PT4H",
+  "ttl_policy": {"on_expiry": "expire_and_deny"}
+}"#;
+
+#[tokio::test]
+async fn a_person_reads_a_request_answers_it_and_gets_the_receipt_in_words() {
+    let world = World::new().await;
+    let id = world.raise(REFUND).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    page.is(200)
+        .says("Refund Acme Corp?")
+        .says("It was charged twice. Both on one day.")
+        .says("Answer by 1 January 2026, 04:00 UTC")
+        .says("If nobody answers It counts as a refusal.")
+        .says("run:refunds")
+        .says("2026-07-28 2400")
+        .says("Please refund.")
+        .says(r#"{"a":1}"#)
+        .says("doc-7");
+    assert!(page.body.contains("It was charged twice.\nBoth on one day."));
+    assert!(page.body.contains(r#"<a href="https://billing.example/inv/8821" rel="noopener noreferrer""#));
+    assert!(!page.body.contains(r#"href="javascript"#));
+    assert!(page.body.len() < 30_000, "{}", page.body.len());
+
+    let form = answer_form(&page, id).pick("v.decision", "Refund it").fill("note", "Called them.\nAll fine.");
+    let reply = ada.send(&form).await;
+    assert_eq!(reply.header("location"), Some(format!("/requests/{id}").as_str()));
+    let receipt = ada.follow(&reply).await;
+    let view = world.engine.surface(&world.machine, id).await.unwrap();
+    let sealed = view.receipt.unwrap();
+    let digest = sealed.get("chain").unwrap().get("digest").unwrap().as_str().unwrap();
+    receipt
+        .is(200)
+        .says("Answered")
+        .says("Decision Refund it")
+        .says("Decided by Ada")
+        .says("When 1 January 2026, 00:00 UTC")
+        .says("Place in the chain 1")
+        .says("Called them. All fine.")
+        .says(digest);
+    assert!(!receipt.body.contains("name=\"nonce\""));
+    assert_eq!(world.decided(id).await.unwrap(), r#"{"decision":"approve"}"#);
+    assert_eq!(sealed.get("decision").unwrap().get("note").unwrap().as_str(), Some("Called them.\nAll fine."));
+    let rendered = sealed.get("rendered").unwrap();
+    assert_eq!(rendered.get("diverged").unwrap().as_bool(), Some(false), "the form echoes what was shown");
+}
+
+#[tokio::test]
+async fn pressing_twice_gives_the_one_receipt_twice() {
+    let world = World::new().await;
+    let id = world.ask(YES_NO).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let form = answer_form(&page, id).pick("v.decision", "Refund it");
+    let first = ada.send(&form).await;
+    let first = ada.follow(&first).await;
+    let second = ada.send(&form).await;
+    let second = ada.follow(&second).await;
+    assert_eq!(first.body, second.body);
+    second.is(200).says("Place in the chain 1");
+}
+
+#[tokio::test]
+async fn without_a_session_every_address_shows_the_same_page() {
+    let world = World::new().await;
+    let id = world.ask(YES_NO).await;
+    let mut stranger = world.browser();
+    let shown = stranger.get(&format!("/requests/{id}")).await;
+    shown.is(401).says("open the one-time link that was sent to you");
+    for path in ["/", "/requests/req_01K3M7QW8ZC4YRXB2N6VD9FTHE", "/requests/nonsense"] {
+        assert_eq!(stranger.get(path).await.body, shown.body);
+    }
+    let sent = stranger.post(&format!("/requests/{id}"), &[], "v.decision=approve").await;
+    sent.is(401).says("your answer was not recorded");
+}
+
+#[tokio::test]
+async fn a_request_of_another_tenant_is_byte_for_byte_one_that_never_existed() {
+    let world = World::new().await;
+    let other = world.engine.create_tenant().await.unwrap();
+    let theirs = raise(&world.engine, &machine(&world.engine, other).await, REFUND).await;
+    let mut ada = world.entered("Ada", Role::Admin).await;
+    let unknown = ada.get("/requests/req_01K3M7QW8ZC4YRXB2N6VD9FTHE").await;
+    unknown.is(404).says("There is nothing here");
+    for path in [format!("/requests/{theirs}"), "/requests/x".to_owned(), "/requests/%ff".to_owned()] {
+        let page = ada.get(&path).await;
+        assert_eq!((page.status, &page.body), (404, &unknown.body), "{path}");
+    }
+    let mine = world.ask(YES_NO).await;
+    let page = ada.get(&format!("/requests/{mine}")).await;
+    let mut form = answer_form(&page, mine).pick("v.decision", "Refund it");
+    form.action = format!("/requests/{theirs}");
+    let reply = ada.send(&form).await;
+    assert_eq!((reply.status, &reply.body), (404, &unknown.body));
+}
+
+#[tokio::test]
+async fn hostile_text_stays_text() {
+    let world = World::new().await;
+    let hostile = r#"</title><script>alert(1)</script>\" onmouseover=\"x ' & \u202etxt"#;
+    let body = format!(
+        r#"{{"waiter_ref":"<img src=x>","prompt":{{"title":"{hostile}","body":"{hostile}","evidence":[
+            {{"kind":"link","label":"{hostile}","url":"https://x.example/\"onclick=\"alert(1)"}},
+            {{"kind":"table","label":"{hostile}","value":{{"columns":["{hostile}"],"rows":[["{hostile}"]]}}}}]}},
+            "requires":{{"v":1,"authority":{{"reason":"{hostile}"}},"answer":{{"fields":[
+            {{"name":"a","label":"{hostile}","help":"{hostile}","type":"text","initial":"</textarea>{hostile}"}},
+            {{"name":"b","label":"{hostile}","type":"choice","required":true,"options":[{{"id":"{hostile}","label":"{hostile}"}}]}}]}}}}}}"#
+    );
+    let id = world.raise(&body).await;
+    let mut mallory = world.entered("<b>Mallory</b>\u{202e}", Role::Viewer).await;
+    let page = mallory.get(&format!("/requests/{id}")).await;
+    let plain = "</title><script>alert(1)</script>\" onmouseover=\"x ' & \u{202e}txt";
+    let form = answer_form(&page, id);
+    assert_eq!(form.get("v.a"), Some(format!("</textarea>{plain}").as_str()));
+    let form = form.pick("v.b", plain).fill("note", plain);
+    let inbox = mallory.get("/").await;
+    let reply = mallory.send(&form).await;
+    let receipt = mallory.follow(&reply).await;
+    for page in [&page, &inbox, &receipt] {
+        page.is(200);
+        for planted in ["<script", "<img", "<b>", "</textarea><", "\" onmouseover", "\"onclick"] {
+            assert!(!page.body.contains(planted), "{planted} in {}", page.body);
+        }
+        // The title of the window needs no isolation; everywhere else user text stands in a `bdi` or an attribute.
+        let (_, body) = page.body.split_once("</head>").unwrap();
+        for (place, _) in body.match_indices('\u{202e}') {
+            let before = &body[..place];
+            let open = before.rfind("<bdi").max(before.rfind("=\"")).max(before.rfind("<textarea"));
+            assert!(open > before.rfind("</bdi>"), "not isolated: {}", &before[before.len().saturating_sub(200)..]);
+        }
+    }
+    receipt.says(plain);
+}
