@@ -1,0 +1,99 @@
+//! `handoff show`: a request and what it came to.
+
+use std::fmt::Write as _;
+
+use handoff_protocol::{
+    decision::{Requires, terms::RequestState, view::RequestView},
+    id::RequestId,
+    json::Json,
+};
+
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    fields,
+    output::{self, Output, printable, printable_lines},
+    remote::Remote,
+};
+
+/// Show a request: what was asked, what is wanted, what it came to.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The request's id
+    #[arg(value_name = "REQUEST")]
+    request: RequestId,
+}
+
+pub(crate) async fn run(args: &Args, remote: &Remote, output: Output) -> Result<Exit, Failure> {
+    let request = remote.machine()?.request(args.request).await?;
+    let json = output::json(&request)?;
+    output.result(&json, || people(&request))?;
+    Ok(Exit::Done)
+}
+
+fn people(request: &RequestView) -> String {
+    let mut text = String::new();
+    let mut line = |line: &str| {
+        text.push_str(line);
+        text.push('\n');
+    };
+    let prompt = |name: &str| request.prompt.get(name).and_then(Json::as_str);
+    line(&printable(prompt("title").unwrap_or_default()));
+    if let Some(body) = prompt("body").filter(|body| !body.is_empty()) {
+        line("");
+        line(&printable_lines(body));
+    }
+    for item in request.prompt.get("evidence").and_then(Json::as_array).unwrap_or_default() {
+        line("");
+        line(&evidence(item));
+    }
+    line("");
+    if request.state == RequestState::Pending
+        && let Ok(requires) = Requires::read(&request.requires)
+    {
+        for field in &requires.fields {
+            let optional = if field.required { "" } else { " (optional)" };
+            line(&printable(&format!("  {}{optional}: {}; {}", field.name, field.title(), fields::expected(field))));
+        }
+        line("");
+    }
+    let mut facts: Vec<(&str, String)> = vec![
+        ("request", request.id.to_string()),
+        ("state", request.state.as_str().to_owned()),
+        ("waiter", request.waiter_ref.to_string()),
+        ("asked", request.created_at.to_string()),
+    ];
+    facts.extend(request.expires_at.map(|at| ("until", at.to_string())));
+    facts.extend(request.answered_at.map(|at| ("answered", at.to_string())));
+    facts.extend(request.cancel_reason.clone().map(|reason| ("reason", reason)));
+    if let Some(receipt) = &request.receipt {
+        let member = |pointer: &str| receipt.pointer(pointer).map(words);
+        facts.extend(member("/decision/values").map(|values| ("values", values)));
+        facts.extend(member("/decision/note").filter(|note| note != "null").map(|note| ("note", note)));
+        facts.extend(member("/actor/display").filter(|name| name != "null").map(|name| ("by", name)));
+        facts.extend(member("/id").map(|id| ("receipt", id)));
+        facts.extend(member("/chain/digest").map(|digest| ("digest", digest)));
+    }
+    facts.extend(
+        request.authorization.as_ref().map(|held| ("authorization", format!("{} ({})", held.id, held.state.as_str()))),
+    );
+    facts.push(("page", request.surface_url.clone()));
+    for (name, fact) in facts {
+        let mut row = String::new();
+        // Writing to a string cannot fail.
+        let _ = write!(row, "{name:<14}{}", printable(&fact));
+        line(&row);
+    }
+    text
+}
+
+fn evidence(item: &Json) -> String {
+    let label = item.get("label").and_then(Json::as_str).unwrap_or_default();
+    let shown = ["url", "value", "ref"].into_iter().filter_map(|name| item.get(name)).map(words);
+    printable(&format!("{label}: {}", shown.collect::<Vec<_>>().join(" ")))
+}
+
+/// A text as it is, anything else as JSON.
+fn words(json: &Json) -> String {
+    json.as_str().map_or_else(|| json.to_text(), str::to_owned)
+}

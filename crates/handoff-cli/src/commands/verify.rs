@@ -1,0 +1,133 @@
+//! `handoff verify`: check an export, offline.
+
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use handoff_protocol::{
+    bundle::{self, BundleReport, Finding, Trust},
+    chain::Head,
+    digest::Digest,
+    json::{Json, Object, from_json, read},
+    signature::KeySet,
+};
+
+use super::input;
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    output::{self, Output, printable},
+};
+
+/// Check an export, offline: every digest, link and signature, and that nothing is missing in between.
+///
+/// Names everything that is wrong, and what this check cannot show. Exits 8 if anything is wrong.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The export; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The published keys (JWKS), from the server's /v1/keys; without them those in the export are taken
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+    /// A head of this chain that was recorded elsewhere, HEIGHT:DIGEST; repeatable
+    #[arg(long = "head", value_name = "HEIGHT:DIGEST")]
+    heads: Vec<KnownHead>,
+}
+
+/// A head of the chain, from the command line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct KnownHead(Head);
+
+impl FromStr for KnownHead {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (height, digest) = text.split_once(':').ok_or("expected HEIGHT:DIGEST, for example 12:sha256:…")?;
+        let height = height.parse().map_err(|_| "the height before the first `:` must be a number")?;
+        let digest = Digest::parse(digest).map_err(|error| error.to_string())?;
+        Ok(Self(Head { height, digest }))
+    }
+}
+
+pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Failure> {
+    let bytes = input::bytes(&args.file)?;
+    let keys = args.keys.as_deref().map(trusted_keys).transpose()?;
+    let trust = Trust { keys, anchors: args.heads.iter().map(|head| head.0).collect() };
+    let report = bundle::verify(&bytes, &trust).map_err(|error| Failure::new(Exit::NotVerified, error.to_string()))?;
+    output.result(&json(&report), || people(&report))?;
+    if report.is_sound() {
+        return Ok(Exit::Done);
+    }
+    output::note("the export does not verify");
+    Ok(Exit::NotVerified)
+}
+
+fn trusted_keys(path: &Path) -> Result<KeySet, Failure> {
+    let bytes = input::bytes(path)?;
+    let refuse = |problem: String| Failure::usage(format!("`{}` holds no keys: {problem}", path.display()));
+    let jwks = read(&bytes).map_err(|error| refuse(error.to_string()))?;
+    let jwks = from_json(jwks).map_err(|error| refuse(error.to_string()))?;
+    KeySet::from_jwks(&jwks).map_err(|error| refuse(error.to_string()))
+}
+
+fn people(report: &BundleReport) -> String {
+    let mut text = String::new();
+    let BundleReport { receipts, signed, org_id, .. } = report;
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "tenant    {org_id}");
+    let _ = writeln!(text, "receipts  {receipts}, {signed} with a valid signature");
+    if let Some(head) = report.head {
+        let _ = writeln!(text, "head      {}:{}", head.height, head.digest);
+    }
+    for finding in &report.findings {
+        let _ = writeln!(text, "wrong     {}", words(finding));
+    }
+    if report.is_sound() {
+        let _ = writeln!(text, "verified  every receipt is what was sealed");
+    }
+    for limit in &report.limits {
+        let _ = writeln!(text, "note      {limit}");
+    }
+    text
+}
+
+/// A finding in one line: where, which receipt, what kind of fault, and the fault in words.
+pub(crate) fn words(finding: &Finding) -> String {
+    let mut line = String::new();
+    if let Some(height) = finding.height {
+        let _ = write!(line, "height {height} ");
+    }
+    if let Some(id) = &finding.receipt_id {
+        let _ = write!(line, "{} ", printable(id));
+    }
+    let _ = write!(line, "{}: {}", finding.kind.as_str(), printable(&finding.message));
+    line
+}
+
+fn json(report: &BundleReport) -> Json {
+    let finding = |finding: &Finding| {
+        Json::object([
+            ("height", Json::from(finding.height)),
+            ("receipt_id", Json::from(finding.receipt_id.clone())),
+            ("kind", Json::from(finding.kind.as_str())),
+            ("message", Json::from(finding.message.as_str())),
+        ])
+    };
+    let mut members = Object::new();
+    members.insert("verified", report.is_sound());
+    members.insert("org_id", report.org_id.to_string());
+    members.insert("receipts", report.receipts);
+    members.insert("signed", report.signed);
+    members.insert(
+        "head",
+        report.head.map(|head| {
+            Json::object([("height", Json::from(head.height)), ("digest", Json::from(head.digest.to_string()))])
+        }),
+    );
+    members.insert("findings", report.findings.iter().map(finding).collect::<Vec<_>>());
+    members.insert("limits", report.limits.iter().map(|limit| Json::from(*limit)).collect::<Vec<_>>());
+    Json::from(members)
+}

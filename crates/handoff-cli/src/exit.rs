@@ -1,0 +1,84 @@
+//! What a command exits with, so that a script can tell the endings apart.
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Done,
+    /// Something failed here, or the server's answer made no sense.
+    Failed,
+    /// The command line was wrong.
+    Usage,
+    /// The server refused.
+    Refused,
+    /// The server could not be reached.
+    Unreachable,
+    /// Nobody answered in time.
+    Expired,
+    /// The request was cancelled.
+    Cancelled,
+    /// Another request took its place.
+    Superseded,
+    /// Something is wrong with an export.
+    NotVerified,
+    /// The effect was redeemed before.
+    Repeated,
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::Unreachable => 4,
+            Self::Expired => 5,
+            Self::Cancelled => 6,
+            Self::Superseded => 7,
+            Self::NotVerified => 8,
+            Self::Repeated => 9,
+        }
+    }
+}
+
+/// The table that `--help` shows.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0  done; a request was answered
+  1  something failed here, or the response was not the protocol's
+  2  the command line is wrong
+  3  the server refused
+  4  the server cannot be reached
+  5  the request expired
+  6  the request was cancelled
+  7  the request was superseded
+  8  an export does not verify
+  9  the effect was redeemed before: do not repeat it";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_code_once() {
+        let all = [
+            Exit::Done,
+            Exit::Failed,
+            Exit::Usage,
+            Exit::Refused,
+            Exit::Unreachable,
+            Exit::Expired,
+            Exit::Cancelled,
+            Exit::Superseded,
+            Exit::NotVerified,
+            Exit::Repeated,
+        ];
+        for exit in all {
+            let row = format!("\n  {}  ", exit.code());
+            assert_eq!(HELP.matches(&row).count(), 1, "{exit:?}");
+        }
+        assert_eq!(HELP.lines().count(), all.len() + 1);
+    }
+}

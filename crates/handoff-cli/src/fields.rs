@@ -1,0 +1,213 @@
+//! Fields on the command line: declaring them for a question, and reading the values of an answer.
+
+use std::str::FromStr;
+
+use handoff_protocol::{
+    decision::{Field, FieldKind, Requires},
+    json::{Json, Number, Object, read_str},
+};
+
+/// A declared field: `NAME:TYPE` or `NAME:TYPE:OPTION,OPTION`; a `?` behind the name makes it optional.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FieldSpec {
+    name: String,
+    required: bool,
+    kind: SpecKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum SpecKind {
+    Choice { options: Vec<String>, multi: bool },
+    Plain(&'static str),
+}
+
+impl FieldSpec {
+    /// One required choice.
+    pub(crate) fn choice(name: &str, options: Vec<String>) -> Self {
+        Self { name: name.to_owned(), required: true, kind: SpecKind::Choice { options, multi: false } }
+    }
+
+    /// One required text.
+    pub(crate) fn text(name: &str) -> Self {
+        Self { name: name.to_owned(), required: true, kind: SpecKind::Plain("text") }
+    }
+
+    /// The field as a raise declares it.
+    pub(crate) fn to_json(&self) -> Json {
+        let mut field = Object::new();
+        field.insert("name", self.name.as_str());
+        match &self.kind {
+            SpecKind::Choice { options, multi } => {
+                field.insert("type", "choice");
+                let option = |id: &String| Json::object([("id", id.as_str().into()), ("label", id.as_str().into())]);
+                field.insert("options", options.iter().map(option).collect::<Vec<_>>());
+                if *multi {
+                    field.insert("multi", true);
+                }
+            }
+            SpecKind::Plain(name) => {
+                field.insert("type", *name);
+            }
+        }
+        field.insert("required", self.required);
+        Json::from(field)
+    }
+}
+
+impl FromStr for FieldSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let shape = "expected NAME:TYPE or NAME:TYPE:OPTION,OPTION";
+        let mut parts = text.splitn(3, ':');
+        let (Some(name), Some(type_name)) = (parts.next(), parts.next()) else { return Err(shape.to_owned()) };
+        let options: Vec<String> = parts.next().map(split_list).unwrap_or_default();
+        let (name, required) = name.strip_suffix('?').map_or((name, true), |name| (name, false));
+        if name.is_empty() {
+            return Err(shape.to_owned());
+        }
+        let kind = match type_name {
+            "choice" | "choices" if options.is_empty() => {
+                return Err(format!("`{type_name}` needs options: NAME:{type_name}:OPTION,OPTION"));
+            }
+            "choice" | "choices" => SpecKind::Choice { options, multi: type_name == "choices" },
+            _ if !options.is_empty() => return Err("only `choice` and `choices` have options".to_owned()),
+            "text" => SpecKind::Plain("text"),
+            "number" => SpecKind::Plain("number"),
+            "boolean" => SpecKind::Plain("boolean"),
+            "attestation" => SpecKind::Plain("attestation"),
+            _ => return Err("the types are choice, choices, text, number, boolean and attestation".to_owned()),
+        };
+        Ok(Self { name: name.to_owned(), required, kind })
+    }
+}
+
+/// Splits `a,b,c`, leaving out what is empty.
+pub(crate) fn split_list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+}
+
+/// A value as it was typed: `NAME=VALUE`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct TypedValue {
+    name: String,
+    text: String,
+}
+
+impl FromStr for TypedValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, text) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+        Ok(Self { name: name.trim().to_owned(), text: text.to_owned() })
+    }
+}
+
+/// Reads typed values by the types of the fields that they are for. The rules are the server's; what is read here is
+/// only what a text can mean.
+///
+/// # Errors
+///
+/// One line that names the field.
+pub(crate) fn values(requires: &Requires, typed: &[TypedValue]) -> Result<Object, String> {
+    let mut values = Object::new();
+    for value in typed {
+        let field = requires.field(&value.name).ok_or_else(|| {
+            let names: Vec<&str> = requires.fields.iter().map(|field| field.name.as_str()).collect();
+            format!("the request has no field of the name that was given; its fields: {}", names.join(", "))
+        })?;
+        let read = read_value(field, &value.text).ok_or_else(|| format!("`{}` {}", field.name, expected(field)))?;
+        if values.insert(field.name.as_str(), read).is_some() {
+            return Err(format!("`{}` is given twice", field.name));
+        }
+    }
+    Ok(values)
+}
+
+fn read_value(field: &Field, text: &str) -> Option<Json> {
+    match &field.kind {
+        FieldKind::Choice { multi: true, .. } if text.trim_start().starts_with('[') => read_str(text).ok(),
+        FieldKind::Choice { multi: true, .. } => {
+            Some(Json::Array(split_list(text).into_iter().map(Json::from).collect()))
+        }
+        FieldKind::Choice { multi: false, .. } => Some(Json::from(text.trim())),
+        FieldKind::Text { .. } => Some(Json::from(text)),
+        FieldKind::Number { .. } => Number::from_str(text.trim()).ok().map(Json::from),
+        FieldKind::Boolean | FieldKind::Attestation => match text.trim() {
+            "true" | "yes" => Some(Json::from(true)),
+            "false" | "no" => Some(Json::from(false)),
+            _ => None,
+        },
+    }
+}
+
+/// What a field wants, in words.
+pub(crate) fn expected(field: &Field) -> String {
+    match &field.kind {
+        FieldKind::Choice { options, multi } => {
+            let ids: Vec<&str> = options.iter().map(|option| option.id.as_str()).collect();
+            format!("wants {} of: {}", if *multi { "any" } else { "one" }, ids.join(", "))
+        }
+        FieldKind::Text { max_len: Some(max) } => format!("wants a text of at most {max} characters"),
+        FieldKind::Text { max_len: None } => "wants a text".to_owned(),
+        FieldKind::Number { .. } => "wants a whole number".to_owned(),
+        FieldKind::Boolean => "wants true or false".to_owned(),
+        FieldKind::Attestation => "wants true".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requires(specs: &[&str]) -> Requires {
+        let fields: Vec<Json> = specs.iter().map(|spec| spec.parse::<FieldSpec>().unwrap().to_json()).collect();
+        let answer = Json::object([("fields", Json::from(fields))]);
+        Requires::read(&Json::object([("v", Json::from(1)), ("answer", answer)])).unwrap()
+    }
+
+    fn read(specs: &[&str], typed: &[&str]) -> Result<String, String> {
+        let typed: Vec<TypedValue> = typed.iter().map(|text| text.parse().unwrap()).collect();
+        values(&requires(specs), &typed).map(|values| Json::from(values).to_text())
+    }
+
+    #[test]
+    fn every_type_can_be_declared_and_the_protocol_accepts_it() {
+        let declared =
+            requires(&["a:choice:x,y", "b:choices:x,y", "c?:text", "d:number", "e:boolean", "f:attestation"]);
+        assert_eq!(declared.fields.len(), 6);
+        assert!(!declared.field("c").unwrap().required && declared.field("d").unwrap().required);
+    }
+
+    #[test]
+    fn a_spec_that_cannot_be_meant_is_refused() {
+        for spec in ["", "a", ":text", "?:text", "a:choice", "a:choice:,", "a:text:x", "a:secret"] {
+            assert!(spec.parse::<FieldSpec>().is_err(), "{spec}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_by_the_type_of_their_field() {
+        let specs = ["a:choice:x,y", "b:choices:x,y", "c:text", "d:number", "e:boolean", "f:attestation"];
+        let typed = ["a=x", "b=x, y", "c= 7 = true ", "d=3e2", "e=no", "f=yes"];
+        assert_eq!(
+            read(&specs, &typed).unwrap(),
+            r#"{"a":"x","b":["x","y"],"c":" 7 = true ","d":3e2,"e":false,"f":true}"#
+        );
+        assert_eq!(read(&specs, &["b=[\"y\"]"]).unwrap(), r#"{"b":["y"]}"#);
+    }
+
+    #[test]
+    fn what_no_value_can_be_is_named_and_not_quoted() {
+        for (specs, typed) in [
+            (["d:number"], "d=hunter2"),
+            (["d:boolean"], "d=hunter2"),
+            (["d:text"], "hunter2=x"),
+            (["d:choices:x"], "d=[hunter2"),
+        ] {
+            let error = read(&specs, &[typed]).unwrap_err();
+            assert!(error.contains('d') && !error.contains("hunter2"), "{error}");
+        }
+        assert!(read(&["d:text"], &["d=x", "d=y"]).unwrap_err().contains("twice"));
+    }
+}

@@ -1,0 +1,112 @@
+//! Commands for whoever runs the server: they open its store directly, beside it if it runs.
+
+use clap::Args;
+use handoff_engine::{
+    Engine,
+    identity::{Member, MemberKind},
+};
+use handoff_protocol::id::{OrgId, PrincipalId, UserId};
+use handoff_server::{DatabaseUrl, store};
+
+use crate::{failure::Failure, output};
+
+/// Which store, and whose.
+#[derive(Args, Clone)]
+pub(crate) struct StoreArgs {
+    /// The server's database
+    #[arg(
+        long,
+        global = true,
+        env = "HANDOFF_DATABASE_URL",
+        hide_env_values = true,
+        default_value = "sqlite:./handoff-data/handoff.db",
+        value_name = "URL",
+        help_heading = "Store"
+    )]
+    database: String,
+    /// The tenant; needed only when there is more than one
+    #[arg(long, global = true, value_name = "ORG_ID", help_heading = "Store")]
+    tenant: Option<OrgId>,
+}
+
+/// An open store and the tenant to work in.
+pub(crate) struct Operator {
+    pub(crate) engine: Engine,
+    pub(crate) tenant: OrgId,
+}
+
+impl StoreArgs {
+    /// Opens a store that is there.
+    pub(crate) async fn open(&self) -> Result<Operator, Failure> {
+        let url = self.url()?;
+        let engine = engine(tokio::task::spawn_blocking(move || store::open_existing(&url))).await?;
+        let tenant = match (self.tenant, engine.tenants().await?.as_slice()) {
+            (Some(named), known) if known.contains(&named) => named,
+            (Some(_), _) => return Err(Failure::usage("there is no such tenant in this store")),
+            (None, [only]) => *only,
+            (None, []) => {
+                return Err(Failure::failed("the store is empty; `handoff keys issue NAME` adds the first machine"));
+            }
+            (None, several) => return Err(more_than_one(several)),
+        };
+        Ok(Operator { engine, tenant })
+    }
+
+    /// Opens a store for adding to it: what is missing, the store and its first tenant, is made.
+    pub(crate) async fn open_or_create(&self) -> Result<Operator, Failure> {
+        let url = self.url()?.to_string();
+        let engine = engine(tokio::task::spawn_blocking(move || store::open(&url))).await?;
+        if self.tenant.is_none() && engine.tenants().await?.is_empty() {
+            let tenant = engine.create_tenant().await?;
+            output::note(&format!("the store was empty; its first tenant is {tenant}"));
+            return Ok(Operator { engine, tenant });
+        }
+        drop(engine);
+        self.open().await
+    }
+
+    fn url(&self) -> Result<DatabaseUrl, Failure> {
+        DatabaseUrl::parse(&self.database).map_err(|error| Failure::usage(format!("the database: {error}")))
+    }
+}
+
+async fn engine(
+    opening: tokio::task::JoinHandle<Result<std::sync::Arc<dyn handoff_engine::store::Store>, store::StoreOpenError>>,
+) -> Result<Engine, Failure> {
+    let store = opening
+        .await
+        .map_err(|error| Failure::failed(format!("opening the store was interrupted: {error}")))?
+        .map_err(|error| Failure::failed(error.to_string()))?;
+    Engine::builder().store(store).build().await.map_err(|error| Failure::failed(error.to_string()))
+}
+
+fn more_than_one(tenants: &[OrgId]) -> Failure {
+    let names: Vec<String> = tenants.iter().map(ToString::to_string).collect();
+    Failure::usage(format!("there is more than one tenant; name one with --tenant: {}", names.join(", ")))
+}
+
+impl Operator {
+    /// The members of one kind.
+    pub(crate) async fn members(&self, kind: MemberKind) -> Result<Vec<Member>, Failure> {
+        let members = self.engine.members(self.tenant).await?;
+        Ok(members.into_iter().filter(|member| member.kind == kind).collect())
+    }
+
+    /// The person of an id or of a name that only one has.
+    pub(crate) async fn person(&self, named: &str) -> Result<UserId, Failure> {
+        let people = self.members(MemberKind::Person).await?;
+        let found: Vec<UserId> = people
+            .iter()
+            .filter(|person| person.id.to_string() == named || person.display.as_deref() == Some(named))
+            .filter_map(|person| match person.id {
+                PrincipalId::User(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        match found.as_slice() {
+            [id] => Ok(*id),
+            [] => Err(Failure::failed("there is no person of this id or name; `handoff person list` shows all")),
+            _ => Err(Failure::usage("several people have this name; name one by id: `handoff person list` shows all")),
+        }
+    }
+}
