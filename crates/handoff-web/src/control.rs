@@ -112,12 +112,14 @@ impl Control {
                 (Input::Tick { ticked: submitted.is_some_and(|form| form.get(&name) == Some(YES)) }, None)
             }
         };
+        let error = error.map(|error| words::field_error(&field.kind, error));
         Self {
             title: field.title().to_owned(),
             help: field.help.clone().filter(|help| !help.is_empty()),
-            hint,
+            // What is wrong often says what is taken; once is enough.
+            hint: hint.filter(|hint| error.as_ref() != Some(hint)),
             required: field.required,
-            error: error.map(|error| words::field_error(&field.kind, error)),
+            error,
             input,
             name,
         }

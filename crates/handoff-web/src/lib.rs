@@ -53,7 +53,10 @@ const FORM_BYTES: usize = 256 * 1024;
 /// | `POST /leave` | ends the session |
 ///
 /// `GET`, `HEAD` and `OPTIONS` change nothing. Other paths are left to the router that this one is merged into, so
-/// there is no fallback here. Whether cookies are `Secure` follows from the engine's public base.
+/// there is no fallback here.
+///
+/// The engine's public base has to be the address that people open: cookies are `Secure` if it is `https`, and forms are
+/// accepted from it, or from the host that they are sent to, alone.
 ///
 /// ```no_run
 /// # async fn serve(engine: handoff_engine::Engine, listener: tokio::net::TcpListener) -> std::io::Result<()> {

@@ -45,6 +45,7 @@ pub(crate) const STATE_EXPIRED: &str = "Expired";
 pub(crate) const STATE_CANCELLED: &str = "Withdrawn";
 pub(crate) const STATE_SUPERSEDED: &str = "Replaced";
 
+pub(crate) const QUESTION: &str = "What was asked";
 pub(crate) const RECEIPT_TITLE: &str = "Receipt";
 pub(crate) const DECIDED_BY: &str = "Decided by";
 pub(crate) const DECIDED_BY_POLICY: &str = "Nobody: the time ran out";
@@ -57,7 +58,7 @@ pub(crate) const RECEIPT_NOTE: &str = "Note";
 pub(crate) const RECEIPT_DECISION: &str = "What was decided";
 pub(crate) const RECEIPT_NOTHING: &str = "Confirmed; nothing had to be filled in.";
 pub(crate) const RECEIPT_HELP: &str =
-    "The digest seals this decision into a chain of receipts: nobody can change it unnoticed.";
+    "The digest ties this decision into a chain of receipts, so that a later change to it shows.";
 pub(crate) const ATTESTED: &str = "Confirmed";
 pub(crate) const NONE_CHOSEN: &str = "None";
 pub(crate) const COUNTS_AS_REFUSAL: &str = "The time ran out without an answer. That counts as a refusal.";

@@ -80,8 +80,8 @@ async fn every_fault_is_said_beside_its_field_and_what_was_typed_stays() {
         .says("Tick this to confirm it.");
     assert!(page.body.contains("role=\"alert\""));
     assert!(page.body.contains(r##"<a href="#v.count">"##) && page.body.contains(r#"id="v.count""#));
-    assert!(page.body.contains(r#"aria-describedby="v.count-hint v.count-error""#));
-    assert!(page.body.contains(r#"id="v.count-error""#));
+    assert!(page.body.contains(r#"aria-describedby="v.short-hint v.short-error""#));
+    assert!(page.body.contains(r#"id="v.short-error""#));
     assert_eq!(world.decided(id).await, None);
 
     let kept = answer_form(&page, id);

@@ -122,6 +122,8 @@ async fn every_page_forbids_scripts_frames_referrers_and_caches() {
             "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
         );
         assert_eq!(page.header("referrer-policy"), Some("no-referrer"), "{path}");
+        // Under `no-referrer` browsers send `Origin: null` with our own forms; the page lets them say the origin.
+        assert!(page.body.contains(r#"<meta name="referrer" content="strict-origin">"#), "{path}");
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(page.header("cache-control"), Some("no-store"));
         assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
