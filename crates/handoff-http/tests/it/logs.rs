@@ -1,40 +1,47 @@
 //! What reaches the log: one span a call, and nothing that was sent.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
+use std::{cell::RefCell, io, sync::Once};
 
 use tokio::sync::watch;
-use tracing::{Subscriber, span, subscriber::DefaultGuard};
+use tracing::{Subscriber, span};
 use tracing_subscriber::{
-    Layer, Registry,
-    fmt::{self, MakeWriter},
+    Layer, Registry, fmt,
     layer::{Context, SubscriberExt as _},
     registry::LookupSpan,
 };
 
 use crate::world::World;
 
-/// Everything that this thread logs, for as long as this lives; a test with one thread runs its server on it as well.
-pub(crate) struct Log {
-    lines: Lines,
-    over: watch::Receiver<usize>,
-    _guard: DefaultGuard,
+thread_local! {
+    static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
 }
 
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+struct Captured {
+    written: Vec<u8>,
+    over: watch::Sender<usize>,
+}
 
-struct CountCalls(watch::Sender<usize>);
+/// What this thread logs from now on. A test with one thread runs its server on it as well.
+pub(crate) struct Log {
+    over: watch::Receiver<usize>,
+}
+
+/// One subscriber serves all tests and is there before any of them logs: which places log at all is remembered for
+/// the whole process.
+pub(crate) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let written = fmt::layer().with_ansi(false).with_writer(|| Writer);
+        tracing::subscriber::set_global_default(Registry::default().with(written).with(CountCalls)).unwrap();
+    });
+}
 
 impl Log {
     pub(crate) fn capture() -> Self {
-        let lines = Lines::default();
-        let (count, over) = watch::channel(0);
-        let written = fmt::layer().with_ansi(false).with_writer(lines.clone());
-        let _guard = tracing::subscriber::set_default(Registry::default().with(written).with(CountCalls(count)));
-        Self { lines, over, _guard }
+        install();
+        let (over, receiver) = watch::channel(0);
+        CAPTURED.set(Some(Captured { written: Vec::new(), over }));
+        Self { over: receiver }
     }
 
     /// Waits until this many calls are over, answered or dropped.
@@ -43,13 +50,20 @@ impl Log {
     }
 
     pub(crate) fn text(&self) -> String {
-        String::from_utf8(self.lines.0.lock().unwrap().clone()).unwrap()
+        let text = with_captured(|captured| String::from_utf8(captured.written.clone()).unwrap());
+        text.unwrap_or_default()
     }
 }
 
-impl io::Write for Lines {
+fn with_captured<T>(act: impl FnOnce(&mut Captured) -> T) -> Option<T> {
+    CAPTURED.with_borrow_mut(|captured| captured.as_mut().map(act))
+}
+
+struct Writer;
+
+impl io::Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        with_captured(|captured| captured.written.extend_from_slice(bytes));
         Ok(bytes.len())
     }
 
@@ -58,18 +72,12 @@ impl io::Write for Lines {
     }
 }
 
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
+struct CountCalls;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for CountCalls {
     fn on_close(&self, id: span::Id, context: Context<'_, S>) {
         if context.span(&id).is_some_and(|span| span.name() == "call") {
-            self.0.send_modify(|over| *over += 1);
+            with_captured(|captured| captured.over.send_modify(|over| *over += 1));
         }
     }
 }

@@ -12,7 +12,11 @@ use handoff_protocol::{
 };
 use handoff_testkit::{FaultStore, MemoryStore, SeededEntropy, VirtualClock};
 
-use crate::{client::Call, client::Reply, clock::WatchedClock};
+use crate::{
+    client::{Call, Reply},
+    clock::WatchedClock,
+    logs,
+};
 
 /// A running server; dropping it stops it.
 pub(crate) struct World {
@@ -39,6 +43,7 @@ impl World {
     }
 
     pub(crate) async fn with(options: HttpOptions) -> Self {
+        logs::install();
         let time = VirtualClock::default();
         let clock = Arc::new(WatchedClock::new(time.clone()));
         let entropy = Arc::new(SeededEntropy::new(1));
