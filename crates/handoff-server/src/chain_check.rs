@@ -99,7 +99,8 @@ struct Walk {
     verifier: ChainVerifier,
     any_signed: bool,
     first_unsigned: Option<u64>,
-    faults: Vec<String>,
+    // By height, so that they can be told in the order of the chain.
+    faults: Vec<(u64, String)>,
 }
 
 impl Walk {
@@ -168,12 +169,12 @@ impl Walk {
     }
 
     fn fault(&mut self, height: u64, reason: fmt::Arguments<'_>) {
-        self.faults.push(format!("at height {height}: {reason}"));
+        self.faults.push((height, format!("at height {height}: {reason}")));
     }
 
     /// Ends a walk at something that the store itself cannot read.
     fn unreadable(mut self, reason: &str) -> ChainReport {
-        self.faults.push(format!("the store cannot read the chain: {reason}"));
+        self.faults.push((0, format!("the store cannot read the chain: {reason}")));
         self.finish()
     }
 
@@ -182,12 +183,19 @@ impl Walk {
             self.fault(height, format_args!("the receipt has no signature although others have"));
         }
         let report = self.verifier.finish();
-        let found = report.findings.into_iter().map(|finding| match finding.height.or(finding.position) {
-            Some(height) => format!("at height {height}: {}", finding.fault),
-            None => finding.fault.to_string(),
-        });
-        let mut faults: Vec<String> = found.collect();
-        faults.append(&mut self.faults);
-        ChainReport { tenant: self.tenant, count: report.receipts, head: report.head.unwrap_or(Head::GENESIS), faults }
+        for finding in report.findings {
+            match finding.height.or(finding.position) {
+                Some(height) => self.faults.push((height, format!("at height {height}: {}", finding.fault))),
+                None => self.faults.push((u64::MAX, finding.fault.to_string())),
+            }
+        }
+        // At one height our own words come first: they say why, where the verifier can only say that.
+        self.faults.sort_by_key(|(height, _)| *height);
+        ChainReport {
+            tenant: self.tenant,
+            count: report.receipts,
+            head: report.head.unwrap_or(Head::GENESIS),
+            faults: self.faults.into_iter().map(|(_, words)| words).collect(),
+        }
     }
 }

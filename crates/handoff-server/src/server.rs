@@ -5,11 +5,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use axum::serve::ListenerExt as _;
 use handoff_engine::{BuildError, Engine};
 use handoff_protocol::decision::Policy;
-use tokio::{
-    net::TcpListener,
-    sync::watch,
-    task::{JoinHandle, JoinSet},
-};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
     LIFECYCLE,
@@ -34,8 +30,8 @@ pub struct Running {
     address: SocketAddr,
     engine: Engine,
     stopping: watch::Sender<bool>,
-    serving: JoinHandle<io::Result<()>>,
-    // Dropping it ends the worker.
+    // Dropping these ends what runs in them.
+    serving: JoinSet<io::Result<()>>,
     worker: JoinSet<()>,
 }
 
@@ -93,8 +89,8 @@ impl Server {
             // An error says that the server was dropped, which is a stop as well.
             let _ = stop.wait_for(|stop| *stop).await;
         };
-        let serving =
-            tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(until_stopped).await });
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(until_stopped).await });
         let mut worker = JoinSet::new();
         worker.spawn(worker::keep_running(engine.clone(), config.sweep_interval));
 
@@ -119,8 +115,10 @@ impl Running {
 
     /// Waits until serving ends by itself, which it does not unless something is wrong. Safe to drop at any point.
     pub async fn ended(&mut self) {
-        if let Err(error) = (&mut self.serving).await {
-            tracing::error!(%error, "serving ended");
+        match self.serving.join_next().await {
+            Some(Err(error)) => tracing::error!(%error, "serving ended"),
+            Some(Ok(Err(error))) => tracing::error!(%error, "serving ended"),
+            Some(Ok(Ok(()))) | None => {}
         }
     }
 
@@ -130,9 +128,9 @@ impl Running {
         tracing::info!(target: LIFECYCLE, "stopping");
         self.engine.stop_waiting();
         self.stopping.send_replace(true);
-        if tokio::time::timeout(GRACE, &mut self.serving).await.is_err() {
+        if tokio::time::timeout(GRACE, self.ended()).await.is_err() {
             tracing::warn!("some requests did not end in time; their connections are closed");
-            self.serving.abort();
+            self.serving.shutdown().await;
         }
         self.worker.shutdown().await;
         tracing::info!(target: LIFECYCLE, "stopped");

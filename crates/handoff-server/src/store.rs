@@ -64,7 +64,7 @@ pub(crate) fn open_for(config: &Config) -> Result<Arc<dyn Store>, StoreOpenError
     open_with(&config.database_url, choices)
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Choices {
     max_connections: Option<NonZeroUsize>,
     crash_point: Option<CrashPoint>,

@@ -53,8 +53,7 @@ Open the page (this link works once; each start prints a new one):
 Then ask yourself something from another terminal:
 
   HANDOFF_URL={base} HANDOFF_API_KEY={key} \\
-    handoff ask \"Ship version 1.0?\" --options yes,no
-"
+    handoff ask \"Ship version 1.0?\" --options yes,no"
     ))
 }
 

@@ -1,0 +1,269 @@
+//! `kill -9` at random moments under load: what was acknowledged is there afterwards, and nothing is there by half.
+//!
+//! A normal run kills a few times; `cargo test -p handoff-server --test kill -- --ignored` or `HANDOFF_FULL=1` kills
+//! fifty times. `HANDOFF_SEED` repeats the moments of an earlier run.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests fail by panicking, and this one prints its figures"
+)]
+
+mod support;
+
+use std::{
+    collections::{HashMap, HashSet},
+    env,
+    net::SocketAddr,
+    path::Path,
+    sync::mpsc::{Sender, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rusqlite::Connection as Shell;
+
+use crate::support::{
+    connection::Connection,
+    process::{Handoffd, run, url},
+    tenant::Tenant,
+};
+
+/// How many callers ask and answer at once.
+const CALLERS: usize = 8;
+
+/// The latest moment of a kill, counted from the first answer.
+const LATEST: Duration = Duration::from_millis(400);
+
+/// What a caller was told before the server died.
+#[derive(Default)]
+struct Acknowledged {
+    raised: Vec<String>,
+    answered: Vec<Answered>,
+    redeemed: Vec<String>,
+}
+
+/// An answer as it was acknowledged.
+struct Answered {
+    request: String,
+    receipt: String,
+    digest: String,
+    authorization: String,
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_and_nothing_is_there_by_half() {
+    kill_repeatedly(if env::var_os("HANDOFF_FULL").is_some_and(|full| full == "1") { 50 } else { 5 });
+}
+
+#[test]
+#[ignore = "takes a minute or two"]
+fn fifty_kills() {
+    kill_repeatedly(50);
+}
+
+fn kill_repeatedly(rounds: u32) {
+    let seed = env::var("HANDOFF_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_260_801);
+    let mut moments = Moments(seed);
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("handoff.db");
+    let mut total = Acknowledged::default();
+    let (mut stored, mut unacknowledged) = (0, 0);
+    for round in 1..=rounds {
+        let tenant = Tenant::create(&database);
+        let server = Handoffd::serve(&database, &[]);
+        let (acknowledged, moment) = load_and_kill(server, &tenant, &mut moments);
+        assert!(!acknowledged.raised.is_empty() && !acknowledged.answered.is_empty(), "round {round}: the load ran");
+
+        // A server that is killed while it starts has changed nothing either.
+        let mut early = support::process::handoffd(
+            &["serve"],
+            &[("HANDOFF_DATABASE_URL", &url(&database)), ("HANDOFF_BIND", "127.0.0.1:0")],
+        );
+        let mut early = early.stderr(std::process::Stdio::null()).spawn().unwrap();
+        thread::sleep(moments.next(Duration::from_millis(60)));
+        early.kill().unwrap();
+        early.wait().unwrap();
+
+        let server = Handoffd::serve(&database, &[]);
+        check_acknowledged(&mut server.connect(), &tenant, &acknowledged);
+        let answers = check_whole(&database, &tenant);
+        check_chain(&database, &["verify-chain", "--tenant", &tenant.id.to_string()]);
+        server.terminate();
+        assert!(server.wait().0.success());
+
+        stored += answers;
+        unacknowledged += answers - acknowledged.answered.len();
+        println!(
+            "round {round}: killed after {moment:?}; acknowledged {} raises, {} answers, {} redemptions; \
+             stored {answers} answers",
+            acknowledged.raised.len(),
+            acknowledged.answered.len(),
+            acknowledged.redeemed.len()
+        );
+        total.raised.extend(acknowledged.raised);
+        total.answered.extend(acknowledged.answered);
+        total.redeemed.extend(acknowledged.redeemed);
+    }
+    check_chain(&database, &["verify-chain"]);
+    println!(
+        "{rounds} kills with seed {seed}: {} raises, {} answers and {} redemptions acknowledged, none lost; \
+         {stored} answers stored, {unacknowledged} of them whose acknowledgement died with the server",
+        total.raised.len(),
+        total.answered.len(),
+        total.redeemed.len()
+    );
+}
+
+/// Loads a server, kills it at a random moment after the first answer, and gives what was acknowledged until then.
+fn load_and_kill(server: Handoffd, tenant: &Tenant, moments: &mut Moments) -> (Acknowledged, Duration) {
+    let address = server.address;
+    let (sender, answers) = channel();
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|caller| {
+                let sender = sender.clone();
+                scope.spawn(move || call_until_dead(address, tenant, caller, &sender))
+            })
+            .collect();
+        drop(sender);
+        answers.recv_timeout(Duration::from_secs(60)).expect("a first answer");
+        let began = Instant::now();
+        thread::sleep(moments.next(LATEST));
+        drop(server);
+        let moment = began.elapsed();
+        let mut all = Acknowledged::default();
+        for caller in callers {
+            let one = caller.join().unwrap();
+            all.raised.extend(one.raised);
+            all.answered.extend(one.answered);
+            all.redeemed.extend(one.redeemed);
+        }
+        (all, moment)
+    })
+}
+
+/// Asks, answers and redeems one after another until the connection dies.
+fn call_until_dead(address: SocketAddr, tenant: &Tenant, caller: usize, answers: &Sender<()>) -> Acknowledged {
+    let mut acknowledged = Acknowledged::default();
+    let Ok(mut connection) = Connection::open(address) else { return acknowledged };
+    for n in 0_u64.. {
+        let Ok(raised) = tenant.raise(&mut connection, &waiter(caller, n)) else { break };
+        assert_eq!(raised.status, 201, "{raised:?}");
+        let request = raised.text("id");
+        acknowledged.raised.push(request.clone());
+        // Some stay pending.
+        if n % 4 == 3 {
+            continue;
+        }
+        let Ok(answered) = tenant.answer(&mut connection, &request) else { break };
+        assert_eq!(answered.status, 200, "{answered:?}");
+        let authorization = answered.text("authorization.id");
+        acknowledged.answered.push(Answered {
+            request: request.clone(),
+            receipt: answered.text("receipt.id"),
+            digest: answered.text("receipt.digest"),
+            authorization: authorization.clone(),
+        });
+        // The other end is gone when the kill has come.
+        let _ = answers.send(());
+        if n % 2 == 0 {
+            let path = format!("/v1/authorizations/{authorization}/redeem");
+            let body = format!(r#"{{"effect_key":"{request}"}}"#);
+            let Ok(redeemed) = connection.call("POST", &path, &tenant.machine, &body) else { break };
+            assert_eq!((redeemed.status, redeemed.text("first_redemption")), (200, "true".to_owned()), "{redeemed:?}");
+            acknowledged.redeemed.push(authorization);
+        }
+    }
+    acknowledged
+}
+
+fn waiter(caller: usize, n: u64) -> String {
+    format!("caller:{caller}:{n}")
+}
+
+/// Everything that was acknowledged is there, as it was acknowledged.
+fn check_acknowledged(connection: &mut Connection, tenant: &Tenant, acknowledged: &Acknowledged) {
+    let mut get = |path: String| {
+        let answer = connection.call("GET", &path, &tenant.machine, "").unwrap();
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        answer
+    };
+    for request in &acknowledged.raised {
+        get(format!("/v1/requests/{request}"));
+    }
+    for answered in &acknowledged.answered {
+        let request = get(format!("/v1/requests/{}", answered.request));
+        assert_eq!(request.text("state"), "answered");
+        assert_eq!(request.text("receipt.id"), answered.receipt);
+        assert_eq!(request.text("receipt.chain.digest"), answered.digest);
+        assert_eq!(request.text("authorization.id"), answered.authorization);
+        let receipt = get(format!("/v1/receipts/{}", answered.receipt));
+        assert_eq!(receipt.text("chain.digest"), answered.digest);
+        let signals = get(format!("/v1/waiters/{}/signals", request.text("waiter_ref")));
+        assert_eq!(signals.text("data.0.decision.receipt_id"), answered.receipt);
+    }
+    for authorization in &acknowledged.redeemed {
+        let found = get(format!("/v1/authorizations/{authorization}"));
+        assert_eq!(found.text("state"), "spent", "{found:?}");
+        assert_ne!(found.text("redemptions.0.redeemed_at"), "null");
+    }
+}
+
+/// Each request of the tenant is pending with nothing more, or answered with one each of everything that an answer
+/// brings; and its events have no gap. Gives the number of answers.
+fn check_whole(database: &Path, tenant: &Tenant) -> usize {
+    let shell = Shell::open(database).unwrap();
+    let rows = |query: &str| -> Vec<(String, String)> {
+        let mut statement = shell.prepare(query).unwrap();
+        let rows = statement.query_map([tenant.id.to_string()], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let requests: HashMap<_, _> = rows("SELECT id, state FROM requests WHERE tenant = ?").into_iter().collect();
+    let answered: HashSet<_> = requests.iter().filter(|(_, state)| *state == "answered").map(|(id, _)| id).collect();
+    let pending = requests.values().filter(|state| *state == "pending").count();
+    assert_eq!(answered.len() + pending, requests.len(), "no other state was asked for");
+    for query in [
+        "SELECT request_id, id FROM receipts WHERE tenant = ?",
+        "SELECT request_id, id FROM signals WHERE tenant = ?",
+        "SELECT request_id, id FROM authorizations WHERE tenant = ?",
+        "SELECT subject, type FROM events WHERE tenant = ? AND type = 'request.answered'",
+    ] {
+        let found = rows(query);
+        let distinct: HashSet<_> = found.iter().map(|(request, _)| request).collect();
+        assert_eq!(found.len(), distinct.len(), "one each: {query}");
+        assert_eq!(distinct, answered, "for the answered requests and no others: {query}");
+    }
+    let raised = rows("SELECT subject, type FROM events WHERE tenant = ? AND type = 'request.raised'");
+    assert_eq!(raised.iter().map(|(request, _)| request).collect::<HashSet<_>>(), requests.keys().collect());
+    let (count, last): (i64, i64) = shell
+        .query_row("SELECT count(*), max(sequence) FROM events WHERE tenant = ?", [tenant.id.to_string()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!(count, last, "the sequence of events has no gap");
+    answered.len()
+}
+
+fn check_chain(database: &Path, arguments: &[&str]) {
+    let output = run(arguments, &[("HANDOFF_DATABASE_URL", &url(database))]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.lines().all(|line| line.contains(" OK ")), "{text}");
+}
+
+/// Random moments from a seed (`SplitMix64`).
+struct Moments(u64);
+
+impl Moments {
+    fn next(&mut self, latest: Duration) -> Duration {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        let micros = u64::try_from(latest.as_micros()).unwrap();
+        Duration::from_micros(mixed % micros)
+    }
+}
