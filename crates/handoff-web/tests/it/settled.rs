@@ -21,8 +21,20 @@ async fn of_two_people_the_second_learns_whose_answer_stands() {
         .says("Decision Refund it")
         .says("Decided by Ada");
     assert_eq!(world.decided(id).await.unwrap(), r#"{"decision":"approve"}"#);
-    // Also when the late answer has faults of its own.
-    bob.send(&answer_form(&seen_by_bob, id)).await.is(409).says("Somebody answered before you");
+}
+
+#[tokio::test]
+async fn a_late_answer_with_faults_of_its_own_is_too_late_all_the_same() {
+    let world = World::new().await;
+    let id = world.ask(r#"[{"name":"n","label":"N","type":"number"}]"#).await;
+    let path = format!("/requests/{id}");
+    let (mut ada, mut bob) = (world.entered("Ada", Role::Editor).await, world.entered("Bob", Role::Editor).await);
+    let (seen_by_ada, seen_by_bob) = (ada.get(&path).await, bob.get(&path).await);
+    ada.send(&answer_form(&seen_by_ada, id).fill("v.n", "1")).await.is(303);
+    for late in ["0.5", "x", "1e99"] {
+        let page = bob.send(&answer_form(&seen_by_bob, id).fill("v.n", late)).await;
+        page.is(409).says("Somebody answered before you").says("N 1");
+    }
 }
 
 #[tokio::test]
