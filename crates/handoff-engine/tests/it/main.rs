@@ -1,0 +1,14 @@
+//! The engine over the store in memory, a virtual clock and seeded entropy: what callers see, one test a behavior.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod events;
+mod expiry;
+mod faults;
+mod identity;
+mod keys;
+mod races;
+mod record;
+mod tenants;
+mod waiting;
+mod world;
