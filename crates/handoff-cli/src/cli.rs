@@ -17,30 +17,19 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The commands.
+/// The commands; each is described where its arguments are.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Ask a person and wait for the answer
     Ask(commands::ask::Args),
-    /// Answer a request, as a person
     Answer(commands::answer::Args),
-    /// List requests, oldest first
     List(commands::list::Args),
-    /// Show a request
     Show(commands::show::Args),
-    /// Take a pending request back
     Cancel(commands::cancel::Args),
-    /// Redeem an authorization for one effect, once
     Redeem(commands::redeem::Args),
-    /// Write all receipts, with everything that proves them, to a file
     Export(commands::export::Args),
-    /// Check an export, offline
     Verify(commands::verify::Args),
-    /// People: add them, let them in, change their role (opens the store directly)
     Person(commands::person::Args),
-    /// Machines and their keys, and the published signing keys (opens the store directly)
     Keys(commands::keys::Args),
-    /// See the whole story on this machine, in a few seconds
     Demo(demo::Args),
 }
 

@@ -15,6 +15,8 @@ use crate::{
 };
 
 /// Machines and their keys, and the published signing keys.
+///
+/// Opens the store directly, beside the server if that runs.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -17,6 +17,8 @@ use crate::{
 };
 
 /// People: add them, let them in, change what they may decide.
+///
+/// Opens the store directly, beside the server if that runs.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

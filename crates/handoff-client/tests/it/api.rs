@@ -58,7 +58,7 @@ async fn a_program_asks_waits_acts_once_and_proves_it() {
     let sealed = machine.receipt(receipt.id).await.unwrap();
     assert_eq!(request.receipt.as_ref(), Some(&sealed));
     assert_eq!(machine.receipt_of(id).await.unwrap(), sealed);
-    assert_eq!(machine.receipts(None, None).await.unwrap().data, [sealed.clone()]);
+    assert_eq!(machine.receipts(None, None).await.unwrap().data, std::slice::from_ref(&sealed));
     let head = machine.chain_head().await.unwrap();
     assert_eq!((head.height, head.head_digest), (1, receipt.digest));
     let report = bundle::verify(machine.export().await.unwrap().as_bytes(), &Trust::default()).unwrap();

@@ -11,7 +11,7 @@ use handoff_protocol::{
 };
 use handoff_testkit::MemoryStore;
 
-/// A server that runs as long as the test.
+/// Two principals of one tenant, on a server that runs as long as the test.
 pub(crate) struct Bench {
     pub(crate) machine: Client,
     pub(crate) person: Client,

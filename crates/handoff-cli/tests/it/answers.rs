@@ -1,0 +1,77 @@
+//! `handoff answer`, `list`, `show`, `cancel`: what a person and an operator do.
+
+use handoff_protocol::json::Json;
+
+use super::bench::{self, Bench};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_type_can_be_answered() {
+    let bench = Bench::start().await;
+    let specs = ["a:choice:x,y", "b:choices:x,y", "c:text", "d:number", "e:boolean", "f:attestation"];
+    let fields: Vec<&str> = specs.iter().flat_map(|spec| ["--field", spec]).collect();
+    let id = bench.ask(&[&["All of it?"], fields.as_slice()].concat()).await;
+    let typed = ["a=y", "b=y,x", "c=a = b", "d=-7", "e=no", "f=true"];
+    let values: Vec<&str> = typed.iter().flat_map(|value| ["--value", value]).collect();
+    let ran = bench.run(&[&["answer", &id], values.as_slice()].concat()).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let shown = bench.run(&["show", &id, "--json"]).await.json();
+    assert_eq!(
+        shown.pointer("/receipt/decision/values").unwrap().to_text(),
+        r#"{"a":"y","b":["y","x"],"c":"a = b","d":-7,"e":false,"f":true}"#
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_an_answer_is_named() {
+    let bench = Bench::start().await;
+    let id = bench.ask(&["How many?", "--field", "count:number"]).await;
+    let ran = bench.run(&["answer", &id, "--value", "count=hunter2"]).await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("`count` wants a whole number") && !ran.err.contains("hunter2"), "{}", ran.err);
+    assert_eq!(bench.run(&["answer", &id, "--value", "size=1"]).await.code, 2);
+    let ran = bench.run(&["answer", &id]).await;
+    assert_eq!(ran.code, 3);
+    assert!(ran.err.contains("answer_validation_failed") && ran.err.contains("`count`"), "{}", ran.err);
+
+    let mut machine = bench.command(&["answer", &id, "--value", "count=1"]);
+    machine.env("HANDOFF_PERSON_TOKEN", "");
+    assert_eq!(bench::run(machine, "").await.code, 2, "a machine's key is no person's token");
+    assert_eq!(bench.run(&["answer", "req_no", "--value", "count=1"]).await.code, 2);
+
+    assert_eq!(bench.run(&["answer", &id, "--value", "count=1"]).await.code, 0);
+    let late = bench.run(&["answer", &id, "--value", "count=2"]).await;
+    assert_eq!(late.code, 3);
+    assert!(late.err.contains("already_answered"), "{}", late.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_filtered_and_hostile_titles_stay_on_their_line() {
+    let bench = Bench::start().await;
+    let first = bench.ask(&["one\u{1b}[2J\u{202e}", "--waiter-ref", "a"]).await;
+    let second = bench.ask(&["two", "--waiter-ref", "b"]).await;
+    bench.run(&["cancel", &second, "--reason", "enough"]).await;
+
+    let table = bench.run(&["list"]).await;
+    assert!(table.out.starts_with("REQUEST ") && table.out.lines().count() == 3, "{}", table.out);
+    assert!(!table.out.contains(['\u{1b}', '\u{202e}']), "{:?}", table.out);
+    let ids = |json: &Json| -> Vec<String> {
+        let items = json.as_array().unwrap().iter();
+        items.map(|item| item.get("id").and_then(Json::as_str).unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&bench.run(&["list", "--json"]).await.json()), [first.clone(), second.clone()]);
+    assert_eq!(
+        ids(&bench.run(&["list", "--json", "--state", "cancelled"]).await.json()),
+        std::slice::from_ref(&second)
+    );
+    assert_eq!(ids(&bench.run(&["list", "--json", "--waiter-ref", "a"]).await.json()), std::slice::from_ref(&first));
+    let limited = bench.run(&["list", "--json", "--limit", "1"]).await;
+    assert_eq!(ids(&limited.json()), std::slice::from_ref(&first));
+    assert!(limited.err.contains("--limit"), "{}", limited.err);
+    assert_eq!(bench.run(&["list", "--state", "gone"]).await.code, 2);
+
+    let shown = bench.run(&["show", &second]).await.out;
+    assert!(shown.starts_with("two\n") && shown.contains("reason        enough"), "{shown}");
+    let shown = bench.run(&["show", &first]).await.out;
+    assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+    assert_eq!(bench.run(&["cancel", &second, "--reason", "again"]).await.code, 3);
+}

@@ -1,0 +1,119 @@
+//! `handoff ask`: a typed answer on standard output, whatever happens meanwhile.
+
+use handoff_protocol::{decision::WaiterRef, json::Json};
+
+use super::bench::{self, Bench, bare};
+
+fn member<'a>(json: &'a Json, pointer: &str) -> &'a str {
+    json.pointer(pointer).and_then(Json::as_str).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_is_printed_typed_and_then_acknowledged() {
+    let bench = Bench::start().await;
+    let fields = ["--field", "decision:choice:yes,no", "--field", "size:number", "--field", "why?:text"];
+    let asking = bench.begin(&[&["Ship it?", "--waiter-ref", "w"], fields.as_slice()].concat()).await;
+    let values = ["--value", "decision=yes", "--value", "size=4.0", "--note", "fine"];
+    let answered = bench.run(&[&["answer", &asking.id], values.as_slice()].concat()).await;
+    assert_eq!(answered.code, 0, "{}", answered.err);
+    let ran = asking.end().await;
+    assert_eq!((ran.code, ran.out.as_str()), (0, "{\"decision\":\"yes\",\"size\":4}\n"), "{}", ran.err);
+    assert!(bench.client().poll(&WaiterRef::parse("w").unwrap(), 0).await.unwrap().data.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_redeemed_once() {
+    let bench = Bench::start().await;
+    let asking = bench.begin(&["Pay?", "--options", "yes,no", "--redeem", "pay:7", "--json"]).await;
+    bench.run(&["answer", &asking.id, "--value", "decision=no"]).await;
+    let ran = asking.end().await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = ran.json();
+    assert_eq!((member(&told, "/outcome"), member(&told, "/values/decision")), ("answered", "no"));
+    assert_eq!(told.pointer("/redemption/first_redemption"), Some(&Json::from(true)));
+    let authorization = member(&told, "/authorization_id");
+    assert_eq!(bench.run(&["redeem", authorization, "pay:7"]).await.code, 9);
+    let spent = bench.run(&["redeem", authorization, "pay:8"]).await;
+    assert_eq!(spent.code, 3);
+    assert!(spent.err.starts_with("handoff: authorization_spent: "), "{}", spent.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_ending_has_its_own_exit_code() {
+    let bench = Bench::start().await;
+    let asking = bench.begin(&["Still needed?"]).await;
+    assert_eq!(bench.run(&["cancel", &asking.id, "--reason", "no longer"]).await.code, 0);
+    assert_eq!(asking.end().await.code, 6);
+
+    let expiring =
+        bench.begin(&["Quick?", "--options", "a,b", "--ttl", "PT1S", "--default-answer", "decision=b"]).await;
+    let ran = expiring.end().await;
+    assert_eq!((ran.code, ran.out.as_str()), (5, "{\"decision\":\"b\"}\n"), "{}", ran.err);
+    assert!(ran.err.contains("expired; in effect: default"), "{}", ran.err);
+    let denied = bench.begin(&["Quick?", "--ttl", "PT1S", "--on-expiry", "expire_and_deny"]).await.end().await;
+    assert_eq!((denied.code, denied.out.as_str()), (5, "{}\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wait_outlives_a_restart_of_the_server() {
+    let bench = Bench::start().await;
+    let mut asking = bench.begin(&["Still there?", "--options", "yes,no"]).await;
+    let (id, heard) = (asking.id.clone(), &mut asking);
+    let bench = bench
+        .restart(async {
+            let line = heard.hear().await;
+            assert!(line.contains("cannot be reached") && line.contains("still waiting"), "{line}");
+        })
+        .await;
+    assert_eq!(bench.run(&["answer", &id, "--value", "decision=yes"]).await.code, 0);
+    let ran = asking.end().await;
+    assert_eq!((ran.code, ran.out.as_str()), (0, "{\"decision\":\"yes\"}\n"), "{}", ran.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_nobody_could_read_is_not_acknowledged() {
+    let bench = Bench::start().await;
+    let mut asking = bench.begin(&["Heard?", "--waiter-ref", "deaf"]).await;
+    asking.stop_reading();
+    bench.run(&["answer", &asking.id, "--value", "answer=yes"]).await;
+    let ran = asking.end().await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let left = bench.client().poll(&WaiterRef::parse("deaf").unwrap(), 0).await.unwrap().data;
+    assert_eq!(left.len(), 1, "the next run finds it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asking_again_joins_what_is_pending_and_finds_what_is_answered() {
+    let bench = Bench::start().await;
+    let question = ["Again?", "--waiter-ref", "w", "--idempotency-key", "k"];
+    let first = bench.ask(&question).await;
+    let again = bench.run(&[&["ask", "--no-wait"], question.as_slice()].concat()).await;
+    assert_eq!(again.out.trim(), first);
+    assert!(again.err.starts_with("already asked: "), "{}", again.err);
+
+    bench.run(&["answer", &first, "--value", "answer=now"]).await;
+    for _ in 0..2 {
+        // The first of these acknowledges the signal; the second reads what the request records.
+        let ran = bench.run(&[&["ask"], question.as_slice()].concat()).await;
+        assert_eq!((ran.code, ran.out.as_str()), (0, "{\"answer\":\"now\"}\n"), "{}", ran.err);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_have_their_codes_and_show_no_secret() {
+    let bench = Bench::start().await;
+    assert_eq!(bench::run(bare(&["ask", "x"]), "").await.code, 2, "no key");
+    assert_eq!(bench.run(&["ask"]).await.code, 2, "no title");
+    assert_eq!(bench.run(&["ask", "x", "--field", "a:secret"]).await.code, 2);
+    assert_eq!(bench.run(&["ask", "x", "--file", "y.json"]).await.code, 2);
+    assert_eq!(bench.run(&["ask", "x", "--url", "hunter2"]).await.code, 2);
+    assert_eq!(bench.run(&["ask", "x", "--ttl", "P1Y"]).await.code, 3, "the server decides what a duration is");
+    assert_eq!(bench.run(&["ask", "x", "--url", "http://127.0.0.1:1"]).await.code, 4);
+    let refused = bench.run(&["ask", "x", "--key", "hunter2"]).await;
+    assert_eq!(refused.code, 3);
+    assert!(refused.err.starts_with("handoff: invalid_api_key: "), "{}", refused.err);
+    assert_eq!(refused.err.lines().count(), 1, "{}", refused.err);
+    for ran in [refused, bench.run(&["ask", "x", "--url", "hunter2"]).await] {
+        assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+    }
+}

@@ -1,0 +1,22 @@
+//! The built `handoff` against real servers and real stores.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests fail by panicking"
+)]
+
+mod answers;
+mod ask;
+mod bench;
+mod demo;
+mod examples;
+mod https;
+mod operator;
+mod verify;
+
+/// The demo's own reader of forms, so that a test can be the person.
+#[path = "../../src/demo/form.rs"]
+mod form;

@@ -1,0 +1,87 @@
+//! `handoff person` and `handoff keys`: operating a store directly.
+
+use handoff_protocol::json::Json;
+
+use super::bench::{self, Bench, bare, http};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fresh_store_gets_its_first_machine_and_person() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = format!("sqlite:{}", directory.path().join("new.db").display());
+    let run = |arguments: &'static [&'static str]| {
+        let mut command = bare(arguments);
+        command.env("HANDOFF_DATABASE_URL", &database);
+        bench::run(command, "")
+    };
+    let missing = run(&["person", "list"]).await;
+    assert_eq!(missing.code, 1, "looking does not create a store");
+    assert!(missing.err.contains("there is no store at"), "{}", missing.err);
+
+    let issued = run(&["keys", "issue", "builder"]).await;
+    assert_eq!(issued.code, 0, "{}", issued.err);
+    assert!(issued.out.starts_with("hk_") && issued.out.lines().count() == 1, "the key alone, for a script");
+    assert!(issued.err.contains("its first tenant is org_"), "{}", issued.err);
+    let added = run(&["person", "add", "Ada", "--role", "editor"]).await;
+    assert!(added.out.starts_with("usr_") && added.err.is_empty(), "{}{}", added.out, added.err);
+    assert_eq!(run(&["person", "role", "Ada", "admin"]).await.code, 0);
+    let people = run(&["person", "list", "--json"]).await.json();
+    let [ada] = people.as_array().unwrap() else { panic!("one person") };
+    assert_eq!(ada.get("role").and_then(Json::as_str), Some("admin"));
+    let machines = run(&["keys", "list"]).await.out;
+    assert!(machines.contains("builder") && !machines.contains("Ada"), "{machines}");
+
+    let link = run(&["person", "link", "Ada"]).await;
+    assert!(link.out.starts_with("http://localhost:8080/enter/hl_"), "{}", link.out);
+    assert_eq!(run(&["person", "link", "Nobody"]).await.code, 1);
+    run(&["person", "add", "Ada"]).await;
+    let ambiguous = run(&["person", "link", "Ada"]).await;
+    assert_eq!(ambiguous.code, 2);
+    assert!(ambiguous.err.contains("several people"), "{}", ambiguous.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_issued_works_on_the_server_at_once_and_what_is_revoked_does_not() {
+    let bench = Bench::start().await;
+    let key = bench.run(&["keys", "issue", "second"]).await.out.trim().to_owned();
+    let list = |key: &str| {
+        let mut command = bench.command(&["list"]);
+        command.env("HANDOFF_API_KEY", key);
+        bench::run(command, "")
+    };
+    assert_eq!(list(&key).await.code, 0);
+    let revoked = bench::run(bench.command(&["keys", "revoke"]), &format!("{key}\n")).await;
+    assert_eq!(revoked.code, 0, "{}", revoked.err);
+    assert_eq!(list(&key).await.code, 3);
+    for nothing in [key.as_str(), "hk_other"] {
+        let again = bench::run(bench.command(&["keys", "revoke"]), nothing).await;
+        assert_eq!(again.code, 1);
+        assert!(again.err.contains("nothing was revoked") && !again.err.contains(nothing), "{}", again.err);
+    }
+    assert_eq!(bench::run(bench.command(&["keys", "revoke"]), "").await.code, 2);
+
+    let id = bench.ask(&["Who?"]).await;
+    let person = bench.person.to_string();
+    let token = bench.run(&["person", "key", &person, "--json"]).await.json();
+    let token = token.get("token").and_then(Json::as_str).unwrap().to_owned();
+    assert_eq!(bench.run(&["answer", &id, "--value", "answer=me", "--as", &token]).await.code, 0);
+
+    let link = bench.run(&["person", "link", &person, "--request", &id, "--public-base", &bench.url()]).await.out;
+    let path = link.trim().strip_prefix(&bench.url()).unwrap().to_owned();
+    let (head, page) = http(bench.server.address(), &format!("GET {path}"), "", "").await;
+    assert!(head.contains(" 200 ") && page.contains("Ada"), "{head}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_is_named_only_where_there_are_several() {
+    let bench = Bench::start().await;
+    assert_eq!(bench.run(&["person", "list"]).await.code, 0);
+    let other = bench.server.engine().create_tenant().await.unwrap().to_string();
+    let ran = bench.run(&["person", "list"]).await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains(&other) && ran.err.contains(&bench.tenant.to_string()), "{}", ran.err);
+    assert_eq!(bench.run(&["person", "add", "Bo"]).await.code, 2);
+    assert_eq!(bench.run(&["person", "add", "Bo", "--tenant", &other]).await.code, 0);
+    let people = bench.run(&["person", "list", "--tenant", &bench.tenant.to_string()]).await.out;
+    assert!(people.contains("Ada") && !people.contains("Bo"), "{people}");
+    assert_eq!(bench.run(&["person", "list", "--tenant", "org_01K3M7QW8ZC4YRXB2N6VD9FTHE"]).await.code, 2);
+}
