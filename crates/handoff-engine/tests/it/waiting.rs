@@ -194,3 +194,18 @@ async fn a_waiter_is_what_its_requests_come_to() {
     let now = state().await;
     assert_eq!((now.state, now.open_requests.len(), now.signals.len()), (WaiterState::Acked, 0, 0));
 }
+
+#[tokio::test]
+async fn a_long_queue_is_listed_oldest_first_and_says_that_more_wait() {
+    let world = World::new().await;
+    for place in 0..201 {
+        let id = world.raised(&ask("run:1", &place.to_string())).await;
+        world.cancel(id, "k").await.unwrap();
+    }
+    let list = world.engine.signals(&world.machine, &waiter("run:1"), Duration::ZERO).await.unwrap();
+    let sequences: Vec<u64> = list.data.iter().map(|signal| signal.sequence).collect();
+    assert_eq!((sequences, list.has_more), ((1..=200).collect(), true));
+    ack(&world, &list.data[0]).await;
+    let list = world.engine.signals(&world.machine, &waiter("run:1"), Duration::ZERO).await.unwrap();
+    assert_eq!((list.data[199].sequence, list.has_more), (201, false));
+}
