@@ -14,5 +14,6 @@ mod refusals;
 mod scene;
 mod sealing;
 mod settled;
+mod terms;
 mod values;
 mod waiting;
