@@ -13,7 +13,9 @@ use super::{
     receipt::{Actor, Clearance, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, Via},
     request::{ReceiptPointer, Request},
     signal::{Decision, Signal},
-    terms::{ActorType, ClearanceSource, DecisionSource, Disposition, ReceiptKind, RequestState, SignalType},
+    terms::{
+        ActorType, ClearanceSource, DecisionSource, Disposition, PresentationBinding, ReceiptKind, RequestState, SignalType,
+    },
     values,
     waiter::Waiter,
 };
@@ -93,6 +95,12 @@ impl Answer {
     pub fn digest(&self) -> Digest {
         self.digest
     }
+
+    /// Whether the answer shows that its person saw what is asked at this version.
+    fn echoes(&self, request: &Request) -> Result<bool, DecisionError> {
+        let shown = request.rendered_digest().map_err(|_| DecisionError::Internal)?.to_string();
+        Ok(self.rendered_digest.as_ref().is_some_and(|echoed| echoed.as_str() == shown))
+    }
 }
 
 /// Settles a request by a person's answer: steps 7 to 10 of section 8, then R5.
@@ -100,7 +108,8 @@ impl Answer {
 /// # Errors
 ///
 /// The settled conflict of a request that ended; [`DecisionError::InsufficientAuthority`];
-/// [`DecisionError::AuthStrengthNotPermitted`]; [`DecisionError::AnswerValidationFailed`] with every faulty field. None
+/// [`DecisionError::AuthStrengthNotPermitted`]; [`DecisionError::PresentationStale`];
+/// [`DecisionError::AnswerValidationFailed`] with every faulty field. None
 /// of them has an effect.
 pub fn answer(
     pending: &Request,
@@ -115,15 +124,19 @@ pub fn answer(
     }
     pending.check_pending()?;
     let requires = pending.requires()?;
+    let grade = principal.grade(context.now);
     requires
         .authority
-        .check(principal)
+        .check(principal, context.now)
         .map_err(|lacking| DecisionError::InsufficientAuthority { request_id: pending.id, lacking })?;
     // The grade decides, not the kind of credential: a person's own token can be worth no more than a link.
-    if principal.grade() == AuthStrength::LinkOnly && !context.policy.link_only_permitted {
+    if grade == AuthStrength::LinkOnly && !context.policy.link_only_permitted {
         return Err(DecisionError::AuthStrengthNotPermitted { request_id: pending.id });
     }
-    values::check(&requires, &answer.values)
+    if pending.presentation_binding == PresentationBinding::Strict && !answer.echoes(pending)? {
+        return Err(DecisionError::PresentationStale { request_id: pending.id });
+    }
+    values::check(&requires, &answer.values, context.policy.schemas.as_ref())
         .map_err(|fields| DecisionError::AnswerValidationFailed { request_id: Some(pending.id), fields })?;
 
     let now = context.now;
@@ -146,7 +159,7 @@ pub fn answer(
             delegated_to: None,
             effective: None,
         },
-        actor: actor(principal),
+        actor: actor(principal, grade),
         decided_at: now,
         attempt_id: None,
         request_version: pending.version,
@@ -155,7 +168,7 @@ pub fn answer(
         via,
         authority: RecordedAuthority {
             required: requires.authority.clone(),
-            satisfied: Satisfied::from(principal.grade()),
+            satisfied: Satisfied::from(grade),
             endorsements: Vec::new(),
         },
         steps: Vec::new(),
@@ -195,7 +208,7 @@ pub fn answer(
             ("signal_id", Json::from(signal.id.to_string())),
         ],
     );
-    effects.clear_deadline();
+    effects.clear_timers();
     effects.waiter = Some(waiter);
     effects.receipt = Some(sealed);
     effects.authorization = Some(authorization);
@@ -221,7 +234,7 @@ fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, no
     }
 }
 
-fn actor(principal: &Principal) -> Actor {
+fn actor(principal: &Principal, grade: AuthStrength) -> Actor {
     Actor {
         actor_type: match principal.identity {
             Identity::Human(_) => ActorType::User,
@@ -231,9 +244,9 @@ fn actor(principal: &Principal) -> Actor {
         principal_id: principal.id(),
         display: principal.display.clone(),
         role_at_decision: Some(principal.role),
-        auth_strength: Some(principal.grade()),
-        reauth_at: None,
-        mfa_at: None,
+        auth_strength: Some(grade),
+        reauth_at: principal.reauth_at,
+        mfa_at: principal.mfa_at,
         ip_digest: None,
         user_agent_digest: None,
         on_behalf_of: principal.on_behalf_of,

@@ -7,6 +7,7 @@ use super::{error::Lacking, limits, target::Target, terms::TargetKind};
 use crate::{
     json::{DecodeError, ObjectReader},
     principal::{AuthStrength, Principal, Role},
+    timestamp::Timestamp,
 };
 
 /// The effective requirement of a request, as a receipt records it.
@@ -45,9 +46,6 @@ impl Authority {
     pub(super) fn read(reader: ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
         let min_role = reader.optional_choice("min_role", &Role::ALL)?.unwrap_or_default();
         let auth_strength = reader.optional_choice("auth_strength", &AuthStrength::ALL)?.unwrap_or_default();
-        if auth_strength > AuthStrength::Session {
-            return Err(reader.error("auth_strength", "can be `link_only` or `session` on this server"));
-        }
         let quorum = reader.optional_integer("quorum")?.unwrap_or(1);
         let quorum =
             u64::try_from(quorum).ok().filter(|quorum| (1..=limits::MAX_QUORUM).contains(quorum)).ok_or_else(|| {
@@ -79,16 +77,16 @@ impl Authority {
         Ok(authority)
     }
 
-    /// Whether this principal, as it stands now, may answer (rules ).
+    /// Whether this principal, as it stands at a time, may answer (rules ).
     ///
     /// # Errors
     ///
     /// The first that is lacking: role, then strength, then assignment.
-    pub fn check(&self, principal: &Principal) -> Result<(), Lacking> {
+    pub fn check(&self, principal: &Principal, now: Timestamp) -> Result<(), Lacking> {
         if principal.role < self.min_role {
             return Err(Lacking::Role(self.min_role));
         }
-        if principal.grade() < self.auth_strength {
+        if principal.grade(now) < self.auth_strength {
             return Err(Lacking::Strength(self.auth_strength));
         }
         if !self.assignees.is_empty() && !self.assignees.iter().any(|target| target.means(principal)) {

@@ -3,8 +3,9 @@
 use super::{
     context::{Context, check_machine},
     effects::{Effects, EventType},
-    error::{DecisionError, MissingScope},
+    error::DecisionError,
     limits,
+    owner::check_owner,
     request::Request,
     signal::{Decision, Signal},
     terms::{DecisionSource, RequestState, SignalType},
@@ -70,14 +71,8 @@ pub fn cancel(
     request.cancel_reason = Some(cancel.reason.clone());
     let mut effects = Effects::of(request);
     effects.event(EventType::RequestCancelled, [("signal_id", Json::from(signal.id.to_string()))]);
-    effects.clear_deadline();
+    effects.clear_timers();
     effects.waiter = Some(waiter);
     effects.signals.push(signal);
     Ok(effects)
-}
-
-/// Checks that the principal raised the request, or raised under the same waiter (section 9).
-fn check_owner(request: &Request, principal: &Principal, waiter: &Waiter) -> Result<(), DecisionError> {
-    let owns = principal.id().is_some_and(|id| request.raised_by == id || waiter.is_owned_by(id));
-    if owns { Ok(()) } else { Err(DecisionError::InsufficientScope(MissingScope::OwnerOnly(request.id))) }
 }

@@ -1,7 +1,12 @@
 //! What a transition is given besides the state and the command.
 
-use super::error::MissingScope;
-use super::{error::DecisionError, limits};
+use std::sync::Arc;
+
+use super::{
+    error::{DecisionError, MissingScope},
+    limits,
+    schemas::{NoSchemas, Schemas},
+};
 use crate::{
     duration::ExactDuration,
     id::Mint,
@@ -21,7 +26,7 @@ pub struct Context<'a> {
 }
 
 /// What a deployment chooses.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Policy {
     /// Whether a link alone may answer (rule A-6).
     pub link_only_permitted: bool,
@@ -29,6 +34,8 @@ pub struct Policy {
     pub authorization_ttl: ExactDuration,
     /// How long a repeat under an idempotency key is recognized (section 4).
     pub idempotency_ttl: ExactDuration,
+    /// The JSON Schemas that documents are checked against.
+    pub schemas: Arc<dyn Schemas>,
 }
 
 impl Default for Policy {
@@ -37,6 +44,7 @@ impl Default for Policy {
             link_only_permitted: false,
             authorization_ttl: ExactDuration::from_seconds(limits::AUTHORIZATION_TTL_SECONDS),
             idempotency_ttl: ExactDuration::from_seconds(limits::IDEMPOTENCY_TTL_SECONDS),
+            schemas: Arc::new(NoSchemas),
         }
     }
 }

@@ -64,6 +64,17 @@ impl Delivery {
         }
     }
 
+    /// A delivery to nobody, for what is raised to try things out. It proves nothing and is never claimed.
+    #[must_use]
+    pub fn sandbox(id: DeliveryId, request_id: RequestId, target: Target, now: Timestamp) -> Self {
+        Self {
+            channel: "sandbox".to_owned(),
+            max_grade: Grade::Dispatched,
+            can_authenticate_person: false,
+            ..Self::in_app(id, request_id, target, now)
+        }
+    }
+
     /// Whether an answer could have come through this delivery (rule S-6).
     #[must_use]
     pub fn could_carry_an_answer(&self) -> bool {

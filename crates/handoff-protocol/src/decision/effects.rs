@@ -17,6 +17,8 @@ use crate::{
 pub struct Effects {
     /// The request's next state.
     pub request: Request,
+    /// The next state of the request that takes this one's place.
+    pub successor: Option<Request>,
     /// The waiter's next state, if it changed.
     pub waiter: Option<Waiter>,
     /// The receipt, sealed behind the head that the transition was given.
@@ -69,6 +71,14 @@ pub enum EventType {
     RequestExpired,
     /// R7.
     RequestCancelled,
+    /// R8.
+    RequestSuperseded,
+    /// C-1.
+    AttemptArmed,
+    /// R3.
+    AttemptLapsed,
+    /// E-4 *(additive)*.
+    ReceiptCorrected,
 }
 
 impl EventType {
@@ -81,6 +91,10 @@ impl EventType {
             Self::RequestAnswered => "request.answered",
             Self::RequestExpired => "request.expired",
             Self::RequestCancelled => "request.cancelled",
+            Self::RequestSuperseded => "request.superseded",
+            Self::AttemptArmed => "attempt.armed",
+            Self::AttemptLapsed => "attempt.lapsed",
+            Self::ReceiptCorrected => "receipt.corrected",
         }
     }
 }
@@ -92,6 +106,10 @@ pub enum TimerChange {
     SetDeadline(Timestamp),
     /// Forget the deadline.
     ClearDeadline,
+    /// Tell the waiter at this time that the attempt lapsed.
+    SetAttempt(Timestamp),
+    /// Forget the attempt.
+    ClearAttempt,
 }
 
 impl Effects {
@@ -99,6 +117,7 @@ impl Effects {
     pub(super) fn of(request: Request) -> Self {
         Self {
             request,
+            successor: None,
             waiter: None,
             receipt: None,
             authorization: None,
@@ -120,10 +139,21 @@ impl Effects {
         self.events.push(Event { event_type, request_id: self.request.id, data });
     }
 
-    /// Forgets the deadline of a request that ended before it.
-    pub(super) fn clear_deadline(&mut self) {
-        if self.request.state != RequestState::Pending && self.request.deadline().is_some() {
+    /// Forgets what a request that ended was still waiting for.
+    pub(super) fn clear_timers(&mut self) {
+        if self.request.state == RequestState::Pending {
+            return;
+        }
+        if self.request.deadline().is_some() {
             self.timers.push(TimerChange::ClearDeadline);
+        }
+        self.clear_attempt();
+    }
+
+    /// Forgets an attempt window whose lapse was not told yet.
+    pub(super) fn clear_attempt(&mut self) {
+        if self.request.attempt_expires_at.is_some() && !self.request.attempt_notified {
+            self.timers.push(TimerChange::ClearAttempt);
         }
     }
 }

@@ -128,6 +128,20 @@ pub enum DecisionError {
         superseded_by: RequestId,
     },
 
+    /// Somebody began to answer, so what they are shown stays as it is (R2).
+    #[error("{request_id} is being answered; supersede it if its substance changed")]
+    RequestInProgress {
+        /// The request.
+        request_id: RequestId,
+    },
+
+    /// The answer does not show that its person saw what is asked now (rule S-5).
+    #[error("`rendered_digest` is missing or is not of the version that is asked now; show the request again")]
+    PresentationStale {
+        /// The request.
+        request_id: RequestId,
+    },
+
     /// The key was used before with another body (rules K-1, K-6).
     #[error("this Idempotency-Key was used before with another body; send a new key")]
     IdempotencyKeyReused {
@@ -184,6 +198,9 @@ pub enum MissingScope {
     /// Only an owner of this request may do this (section 9).
     #[error("only a principal that raised under the waiter_ref of {0} may do this")]
     OwnerOnly(RequestId),
+    /// A test key may only raise what says that it is a test (section 3).
+    #[error("a test key may only raise with `test_mode: true`")]
+    TestMode,
     /// Links answer and do nothing else.
     #[error("a link may only answer")]
     NotForLinks,
@@ -267,6 +284,8 @@ impl DecisionError {
             Self::RequestExpired { .. } => ErrorCode::RequestExpired,
             Self::RequestCancelled { .. } => ErrorCode::RequestCancelled,
             Self::RequestSuperseded { .. } => ErrorCode::RequestSuperseded,
+            Self::RequestInProgress { .. } => ErrorCode::RequestInProgress,
+            Self::PresentationStale { .. } => ErrorCode::PresentationStale,
             Self::IdempotencyKeyReused { .. } => ErrorCode::IdempotencyKeyReused,
             Self::AuthorizationSpent { .. } => ErrorCode::AuthorizationSpent,
             Self::AuthorizationExpired { .. } => ErrorCode::AuthorizationExpired,
@@ -286,6 +305,8 @@ impl DecisionError {
             | Self::RequestExpired { request_id, .. }
             | Self::RequestCancelled { request_id, .. }
             | Self::RequestSuperseded { request_id, .. }
+            | Self::RequestInProgress { request_id }
+            | Self::PresentationStale { request_id }
             | Self::AuthorizationSpent { request_id }
             | Self::AuthorizationExpired { request_id, .. }
             | Self::EffectDigestMismatch { request_id }

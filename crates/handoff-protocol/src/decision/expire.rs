@@ -130,6 +130,7 @@ pub fn expire(
             ("signal_id", Json::from(signal.id.to_string())),
         ],
     );
+    effects.clear_attempt();
     effects.waiter = Some(waiter);
     effects.receipt = Some(sealed);
     effects.signals.push(signal);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{error::DecisionError, requires::Requires, terms::OnExpiry, values};
+use super::{error::DecisionError, requires::Requires, schemas::Schemas, terms::OnExpiry, values};
 use crate::json::{Json, ObjectReader};
 
 /// A `ttl_policy`.
@@ -23,7 +23,11 @@ impl TtlPolicy {
     }
 
     /// Reads a policy. A default answer must be one that could settle the request (rule D-5).
-    pub(super) fn read(reader: ObjectReader<'_, '_>, requires: &Requires) -> Result<Self, DecisionError> {
+    pub(super) fn read(
+        reader: ObjectReader<'_, '_>,
+        requires: &Requires,
+        schemas: &dyn Schemas,
+    ) -> Result<Self, DecisionError> {
         let on_expiry = reader.choice("on_expiry", OnExpiry::ALL)?;
         if reader.optional("reminder_every").is_some() {
             return Err(reader.error("reminder_every", "is not available on this server").into());
@@ -38,7 +42,7 @@ impl TtlPolicy {
                 let Some(answer) = answer.as_object() else {
                     return Err(reader.error("default_answer", "must be an object").into());
                 };
-                if let Err(errors) = values::check(requires, answer) {
+                if let Err(errors) = values::check(requires, answer, schemas) {
                     let names: Vec<&str> = errors
                         .iter()
                         .map(|error| error.name.as_str())

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::{
     error::{DecisionError, FieldErrorCode},
     limits,
+    schemas::Schemas,
 };
 use crate::json::{DecodeError, Json, ObjectReader};
 
@@ -51,6 +52,13 @@ pub enum FieldKind {
     Boolean,
     /// A statement that is affirmed or not given.
     Attestation,
+    /// Any JSON but null.
+    Document {
+        /// The schema that it must satisfy, when the deployment registered it.
+        schema_ref: Option<String>,
+    },
+    /// A reference to a file, opaque here.
+    FileRef,
 }
 
 /// One option of a choice.
@@ -70,11 +78,13 @@ enum TypeName {
     Number,
     Boolean,
     Attestation,
+    Document,
+    FileRef,
 }
 
 impl FieldKind {
     /// The field types that this build implements, by their wire names; `GET /v1/meta` lists them.
-    pub const NAMES: [&'static str; 5] = ["choice", "text", "number", "boolean", "attestation"];
+    pub const NAMES: [&'static str; 7] = ["choice", "text", "number", "boolean", "attestation", "document", "file_ref"];
 
     /// The wire name.
     #[must_use]
@@ -85,6 +95,8 @@ impl FieldKind {
             Self::Number { .. } => "number",
             Self::Boolean => "boolean",
             Self::Attestation => "attestation",
+            Self::Document { .. } => "document",
+            Self::FileRef => "file_ref",
         }
     }
 }
@@ -97,6 +109,8 @@ impl TypeName {
             "number" => Some(Self::Number),
             "boolean" => Some(Self::Boolean),
             "attestation" => Some(Self::Attestation),
+            "document" => Some(Self::Document),
+            "file_ref" => Some(Self::FileRef),
             _ => None,
         }
     }
@@ -122,7 +136,7 @@ impl Field {
         if reader.optional("sink_ref").is_some() {
             return Err(reader.error("sink_ref", "is not available on this server"));
         }
-        reader.optional_string("schema_ref")?;
+        let schema_ref = reader.optional_string("schema_ref")?;
         let max_len = reader.optional_integer("max_len")?;
         let max_len = max_len
             .map(|len| {
@@ -152,6 +166,8 @@ impl Field {
             TypeName::Number => FieldKind::Number { min, max },
             TypeName::Boolean => FieldKind::Boolean,
             TypeName::Attestation => FieldKind::Attestation,
+            TypeName::Document => FieldKind::Document { schema_ref: schema_ref.map(str::to_owned) },
+            TypeName::FileRef => FieldKind::FileRef,
         };
         let field = Self {
             name: name.to_owned(),
@@ -176,8 +192,8 @@ impl Field {
     /// # Errors
     ///
     /// The code and the mend, never the value.
-    pub fn check(&self, value: &Json) -> Result<(), (FieldErrorCode, String)> {
-        use FieldErrorCode::{AttestationMustBeTrue, NotAnOption, OutOfRange, WrongType};
+    pub fn check(&self, value: &Json, schemas: &dyn Schemas) -> Result<(), (FieldErrorCode, String)> {
+        use FieldErrorCode::{AttestationMustBeTrue, NotAnOption, OutOfRange, SchemaViolation, WrongType};
         match &self.kind {
             FieldKind::Choice { options, multi: false } => {
                 let id = value.as_str().ok_or_else(|| (WrongType, "must be the id of one option".to_owned()))?;
@@ -230,6 +246,16 @@ impl Field {
             FieldKind::Attestation => match value {
                 Json::Bool(true) => Ok(()),
                 _ => Err((AttestationMustBeTrue, "must be exactly true".to_owned())),
+            },
+            FieldKind::Document { schema_ref } => {
+                match schema_ref.as_deref().and_then(|schema_ref| schemas.check(schema_ref, value)) {
+                    Some(false) => Err((SchemaViolation, "must satisfy the declared schema".to_owned())),
+                    Some(true) | None => Ok(()),
+                }
+            }
+            FieldKind::FileRef => match value {
+                Json::String(_) => Ok(()),
+                _ => Err((WrongType, "must be a string".to_owned())),
             },
         }
     }

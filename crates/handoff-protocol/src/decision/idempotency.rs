@@ -36,6 +36,14 @@ pub enum Operation {
     Answer,
     /// Cancel.
     Cancel,
+    /// Amend.
+    Amend,
+    /// Supersede.
+    Supersede,
+    /// Arm an attempt.
+    Attempt,
+    /// Correct a receipt.
+    Correct,
 }
 
 impl Operation {
@@ -44,6 +52,10 @@ impl Operation {
             Self::Raise => "raise",
             Self::Answer => "answer",
             Self::Cancel => "cancel",
+            Self::Amend => "amend",
+            Self::Supersede => "supersede",
+            Self::Attempt => "attempt",
+            Self::Correct => "correct",
         }
     }
 }

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | R1, K-1 case 4, D-1 to D-6 | [`Raise::read`], [`raise()`] |
 //! | K-1 case 3 | [`join`] |
+//! | R2 | [`Amend::read`], [`amend()`] |
+//! | C-1, C-2, R3 | [`Arm::read`], [`arm`], [`lapse`] |
+//! | R8 | [`Supersede::read`], [`supersede()`] |
 //! | R5, section 8 | [`Answer::read`], [`answer()`] |
 //! | R6, C-5, C-6, E-2 | [`expire()`] |
 //! | R7, R11 | [`Cancel::read`], [`cancel()`] |
@@ -19,7 +22,9 @@
 //! that follows, or a [`DecisionError`], which has no effect.
 
 mod acknowledge;
+mod amend;
 mod answer;
+mod attempt;
 mod authority;
 mod authorization;
 mod cancel;
@@ -34,6 +39,7 @@ mod expiry_policy;
 mod field;
 pub mod idempotency;
 pub mod limits;
+mod owner;
 mod prompt;
 mod raise;
 mod receipt;
@@ -41,7 +47,9 @@ mod redeem;
 mod request;
 mod requires;
 mod routing;
+mod schemas;
 mod signal;
+mod supersede;
 mod target;
 pub mod terms;
 pub mod values;
@@ -51,7 +59,9 @@ mod waiter_ref;
 
 pub use self::{
     acknowledge::{Acknowledge, Acknowledged, acknowledge},
+    amend::{Amend, amend},
     answer::{Answer, answer},
+    attempt::{Arm, Lapsed, arm, lapse},
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     cancel::{Cancel, cancel},
@@ -73,7 +83,9 @@ pub use self::{
     request::{ReceiptPointer, Request, RequestWaiter},
     requires::Requires,
     routing::{Routing, Rung},
+    schemas::{NoSchemas, Schemas},
     signal::{Decision, Signal},
+    supersede::{Supersede, supersede},
     target::Target,
     waiter::Waiter,
     waiter_ref::WaiterRef,

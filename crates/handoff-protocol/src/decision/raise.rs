@@ -3,10 +3,10 @@
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    context::{Context, check_machine},
+    context::{Context, Policy, check_machine},
     delivery::Delivery,
     effects::{Effects, EventType, Rendering, TimerChange},
-    error::DecisionError,
+    error::{DecisionError, MissingScope},
     expiry_policy::TtlPolicy,
     limits, prompt,
     request::{Request, RequestWaiter},
@@ -44,6 +44,7 @@ pub struct Raise {
     attempt_ttl: ExactDuration,
     effect_digest: Option<AnyDigest>,
     metadata: Option<Json>,
+    test_mode: bool,
 }
 
 impl Raise {
@@ -53,18 +54,11 @@ impl Raise {
     ///
     /// [`DecisionError::InsufficientScope`] for whoever may not raise, then the contract's code for the first fault of
     /// the body, naming the field and the mend.
-    pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
+    pub fn read(principal: &Principal, mut body: Json, policy: &Policy) -> Result<Self, DecisionError> {
         check_machine(principal, Scope::RequestsWrite)?;
         // Looked at before anything else, so that a newer client learns first what this server does not know.
-        let requires = Requires::read(body.get("requires").unwrap_or(&Json::Null));
-        if let Err(
-            error @ (DecisionError::UnsupportedRequiresVersion
-            | DecisionError::UnsupportedFieldType { .. }
-            | DecisionError::UnsupportedCapabilityType { .. }),
-        ) = requires
-            && body.get("requires").is_some_and(|requires| !requires.is_null())
-        {
-            return Err(error);
+        if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
+            requires::check_vocabulary(declared)?;
         }
         normalize_numbers(&mut body).map_err(|paths| {
             let path = paths.first().map(ToString::to_string).unwrap_or_default();
@@ -77,6 +71,10 @@ impl Raise {
         let declared = reader.required("requires")?;
         let parsed = Requires::read(declared)?;
         refuse_unavailable(&reader)?;
+        let test_mode = reader.optional_boolean("test_mode")?.unwrap_or(false);
+        if principal.test && !test_mode {
+            return Err(DecisionError::InsufficientScope(MissingScope::TestMode));
+        }
         let title =
             body.get("prompt").and_then(|prompt| prompt.get("title")).and_then(Json::as_str).unwrap_or_default();
         let dedupe_key = match reader.optional_text("dedupe_key", 0, limits::DEDUPE_KEY_CHARS)? {
@@ -85,7 +83,7 @@ impl Raise {
         };
         let ttl = duration(&reader, "ttl")?;
         let ttl_policy = match reader.optional_object("ttl_policy")? {
-            Some(policy) => Some(TtlPolicy::read(policy, &parsed)?),
+            Some(declared) => Some(TtlPolicy::read(declared, &parsed, policy.schemas.as_ref())?),
             None => ttl.map(|_| TtlPolicy::undeclared()),
         };
         let metadata = reader.optional_object("metadata")?.map(|object| Json::Object(object.json().clone()));
@@ -114,6 +112,7 @@ impl Raise {
                 })
                 .transpose()?,
             metadata,
+            test_mode,
         };
         reader.finish()?;
         Ok(raise)
@@ -145,19 +144,13 @@ fn refuse_unavailable(reader: &ObjectReader<'_, '_>) -> Result<(), DecodeError> 
             return Err(reader.error(name, "is not available on this server"));
         }
     }
-    if reader.optional_boolean("test_mode")? == Some(true) {
-        return Err(reader.error("test_mode", "is not available on this server"));
-    }
     if reader.optional_choice("liveness", Liveness::ALL)? == Some(Liveness::Leased) {
         return Err(reader.error("liveness", "can only be `durable` on this server"));
-    }
-    if reader.optional_choice("presentation_binding", PresentationBinding::ALL)? == Some(PresentationBinding::Strict) {
-        return Err(reader.error("presentation_binding", "can only be `advisory` on this server"));
     }
     Ok(())
 }
 
-fn duration(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Option<ExactDuration>, DecodeError> {
+pub(super) fn duration(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Option<ExactDuration>, DecodeError> {
     reader
         .optional_string(name)?
         .map(|text| {
@@ -192,9 +185,11 @@ pub fn raise(
     let id = context.mint.next();
     let parked = raise.ttl_policy.as_ref().is_some_and(|policy| policy.on_expiry == OnExpiry::Park);
     let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
-    let routing = Routing::in_app();
+    // What is raised to try things out reaches nobody (section 3).
+    let routing = if raise.test_mode { Routing::sandbox() } else { Routing::in_app() };
+    let deliver = if raise.test_mode { Delivery::sandbox } else { Delivery::in_app };
     let deliveries =
-        routing.targets.iter().map(|target| Delivery::in_app(context.mint.next(), id, target.clone(), now)).collect();
+        routing.targets.iter().map(|target| deliver(context.mint.next(), id, target.clone(), now)).collect();
     let request = Request {
         id,
         state: RequestState::Pending,
@@ -220,10 +215,13 @@ pub fn raise(
         created_at: now,
         expires_at,
         attempt_expires_at: None,
+        attempt_notified: false,
         answered_at: None,
         ended_at: None,
         cancel_reason: None,
         superseded_by: None,
+        supersedes: None,
+        test_mode: raise.test_mode,
         deliveries,
         waiter: RequestWaiter { state: WaiterState::Armed, unacked: 0 },
         receipt: None,
@@ -255,7 +253,7 @@ pub fn join(
     request.prompt = raise.prompt.clone();
     request.requires = raise.requires.clone();
     request.version = request.version.saturating_add(1);
-    check_default_answer(&request)?;
+    check_default_answer(&request, context.policy)?;
     let mut effects = Effects::of(request);
     // Somebody may have been shown the version that goes.
     let shown = Rendering { id: context.mint.next(), digest: Digest::of(before.as_bytes()), text: before };
@@ -269,16 +267,17 @@ pub fn join(
 }
 
 /// The deadline and its policy stay as they were declared first, so what they answer with must fit the newer fields.
-fn check_default_answer(request: &Request) -> Result<(), DecisionError> {
+pub(super) fn check_default_answer(request: &Request, policy: &Policy) -> Result<(), DecisionError> {
+    let schemas = policy.schemas.as_ref();
     let policy = request.ttl_policy.as_ref().filter(|policy| policy.on_expiry == OnExpiry::Default);
     let Some(answer) = policy.and_then(|policy| policy.default_answer.as_ref()).and_then(Json::as_object) else {
         return Ok(());
     };
-    values::check(&request.requires()?, answer).map_err(|_| {
+    values::check(&request.requires()?, answer, schemas).map_err(|_| {
         DecisionError::invalid(
             "requires.answer",
-            "must accept the default answer of the pending request that this raise joins; cancel that request first, or \
-             send another `dedupe_key`",
+            "must accept the default answer that the pending request was raised with; supersede that request, or cancel it \
+             and raise anew",
         )
     })
 }

@@ -9,7 +9,7 @@ use super::{
     requires::Requires,
     routing::Routing,
     terms::{
-        Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState, WaiterState,
+        Grade, Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState, WaiterState,
         WaiterTerminal,
     },
     waiter_ref::WaiterRef,
@@ -80,6 +80,9 @@ pub struct Request {
     pub expires_at: Option<Timestamp>,
     /// When the armed attempt window lapses.
     pub attempt_expires_at: Option<Timestamp>,
+    /// Whether the waiter was told that this window lapsed (rule C-2: once a window).
+    #[serde(default)]
+    pub attempt_notified: bool,
     /// When a person decided.
     pub answered_at: Option<Timestamp>,
     /// When it ended, however it ended.
@@ -88,6 +91,12 @@ pub struct Request {
     pub cancel_reason: Option<String>,
     /// What took its place.
     pub superseded_by: Option<RequestId>,
+    /// The request whose place it took, the latest where it took several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<RequestId>,
+    /// Whether it was raised to try things out.
+    #[serde(default)]
+    pub test_mode: bool,
     /// Its deliveries, in the order of their creation.
     pub deliveries: Vec<Delivery>,
     /// The waiter of this request.
@@ -182,6 +191,12 @@ impl Request {
         declared.insert("metadata", self.metadata.clone());
         declared.insert("version", self.version);
         Digest::of_json(&Json::Object(declared))
+    }
+
+    /// Whether somebody began to answer (R2): a delivery is at `acted` while nothing is settled.
+    #[must_use]
+    pub fn is_in_progress(&self) -> bool {
+        self.deliveries.iter().any(|delivery| delivery.grade_reached == Some(Grade::Acted))
     }
 
     /// When the deadline acts: never for what has none or is parked.

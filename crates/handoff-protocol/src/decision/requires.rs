@@ -54,7 +54,7 @@ impl Requires {
 }
 
 /// Refuses what this build does not know before it looks at anything else, so that a newer client learns that first.
-fn check_vocabulary(requires: &Json) -> Result<(), DecisionError> {
+pub(super) fn check_vocabulary(requires: &Json) -> Result<(), DecisionError> {
     let version = requires.get("v").and_then(Json::as_number).and_then(crate::json::Number::safe_integer);
     if version != Some(1) {
         return Err(DecisionError::UnsupportedRequiresVersion);

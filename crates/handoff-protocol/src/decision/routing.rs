@@ -28,6 +28,16 @@ pub struct Rung {
 }
 
 impl Routing {
+    /// The ladder of what is raised to try things out: it reaches nobody.
+    #[must_use]
+    pub fn sandbox() -> Self {
+        let mut routing = Self::in_app();
+        for rung in &mut routing.ladder {
+            rung.channels = vec!["sandbox".to_owned()];
+        }
+        routing
+    }
+
     /// The ladder of a deployment whose one channel is its own page: at once, to anybody.
     #[must_use]
     pub fn in_app() -> Self {

@@ -3,6 +3,7 @@
 use super::{
     error::{FieldError, FieldErrorCode},
     requires::Requires,
+    schemas::Schemas,
 };
 use crate::json::{Json, Object, normalize_numbers};
 
@@ -11,7 +12,7 @@ use crate::json::{Json, Object, normalize_numbers};
 /// # Errors
 ///
 /// Each faulty field with its code, declared fields first, in declared order.
-pub fn check(requires: &Requires, values: &Object) -> Result<(), Vec<FieldError>> {
+pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Result<(), Vec<FieldError>> {
     let mut errors = Vec::new();
     for field in &requires.fields {
         match values.get(&field.name).filter(|value| !value.is_null()) {
@@ -20,7 +21,7 @@ pub fn check(requires: &Requires, values: &Object) -> Result<(), Vec<FieldError>
             }
             None => {}
             Some(value) => {
-                if let Err((code, message)) = field.check(value) {
+                if let Err((code, message)) = field.check(value, schemas) {
                     errors.push(fault(&field.name, code, message));
                 }
             }

@@ -54,6 +54,8 @@ pub struct RequestView {
     pub attempt_expires_at: Option<Timestamp>,
     pub answered_at: Option<Timestamp>,
     pub superseded_by: Option<RequestId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<RequestId>,
     pub cancel_reason: Option<String>,
     pub surface_url: String,
     /// What an answer can echo to say what its person was shown (rule D-8).
@@ -64,6 +66,8 @@ pub struct RequestView {
     pub authorization: Option<AuthorizationView>,
     pub waiter: WaiterView,
     pub metadata: Json,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub test_mode: bool,
 }
 
 /// The waiter of a request as served.
@@ -257,11 +261,13 @@ impl RequestView {
             attempt_expires_at: request.attempt_expires_at,
             answered_at: request.answered_at,
             superseded_by: request.superseded_by,
+            supersedes: request.supersedes,
             cancel_reason: request.cancel_reason,
             deliveries: request.deliveries,
             receipt,
             authorization,
             waiter: WaiterView { state: request.waiter.state, liveness: request.liveness },
+            test_mode: request.test_mode,
             metadata: request.metadata.unwrap_or_else(|| Json::Object(crate::json::Object::new())),
         })
     }

@@ -15,7 +15,9 @@ pub use self::{
 };
 use crate::{
     digest::Digest,
+    duration::ExactDuration,
     id::{OrgId, PrincipalId, ServiceAccountId, UserId},
+    timestamp::Timestamp,
 };
 
 /// An authenticated caller, as it stands at this moment (rule A-1: never cached from an earlier one).
@@ -27,15 +29,24 @@ pub struct Principal {
     pub identity: Identity,
     /// Its role now.
     pub role: Role,
-    /// How strongly it was authenticated for this call.
+    /// How strongly its credential authenticates at best; [`grade`](Self::grade) says what it is worth at a time.
     pub strength: AuthStrength,
+    /// When the credential was last presented again (rule A-5).
+    pub reauth_at: Option<Timestamp>,
+    /// When a second factor was last presented (rule A-5).
+    pub mfa_at: Option<Timestamp>,
     /// What its credential may be used for.
     pub scopes: Scopes,
     /// A name for people to read.
     pub display: Option<String>,
     /// On whose behalf it acts (rule P-6).
     pub on_behalf_of: Option<PrincipalId>,
+    /// Whether its credential is for trying things out, by its stored record (section 3).
+    pub test: bool,
 }
+
+/// For how long a credential or second factor that was presented counts as fresh (rule A-5), in seconds.
+pub const FRESH_SECONDS: u64 = 5 * 60;
 
 /// The kind of a principal together with what identifies it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -78,13 +89,21 @@ impl Principal {
         }
     }
 
-    /// How strongly it is authenticated where that decides something. A link is worth `link_only`, whatever its
-    /// credential says (section 3), so a mistake in a configuration does not make a session of it.
+    /// How strongly it is authenticated at a time, where that decides something.
+    ///
+    /// A link is worth `link_only`, whatever its credential says (section 3), so a mistake in a configuration does not
+    /// make a session of it. `reauth` and `mfa` are worth that much for five minutes after they were presented and a
+    /// session afterwards (rule A-5).
     #[must_use]
-    pub fn grade(&self) -> AuthStrength {
-        match self.identity {
-            Identity::Link(_) => AuthStrength::LinkOnly,
-            Identity::Machine(_) | Identity::Human(_) => self.strength,
+    pub fn grade(&self, now: Timestamp) -> AuthStrength {
+        let fresh = |at: Option<Timestamp>| {
+            at.is_some_and(|at| now <= at.saturating_add(ExactDuration::from_seconds(FRESH_SECONDS)))
+        };
+        match (self.identity, self.strength) {
+            (Identity::Link(_), _) | (_, AuthStrength::LinkOnly) => AuthStrength::LinkOnly,
+            (_, AuthStrength::Mfa) if fresh(self.mfa_at) => AuthStrength::Mfa,
+            (_, AuthStrength::Mfa | AuthStrength::Reauth) if fresh(self.reauth_at) => AuthStrength::Reauth,
+            (_, AuthStrength::Session | AuthStrength::Reauth | AuthStrength::Mfa) => AuthStrength::Session,
         }
     }
 

@@ -1,0 +1,108 @@
+//! Amend (R2): the owner mends the wording of the same question. A change of substance is a supersede.
+
+use super::{
+    context::{Context, check_machine},
+    effects::{Effects, EventType, Rendering},
+    error::DecisionError,
+    owner::check_owner,
+    prompt,
+    raise::check_default_answer,
+    request::Request,
+    requires::{self, Requires},
+    waiter::Waiter,
+};
+use crate::{
+    digest::Digest,
+    json::{DecodeError, Json, ObjectReader, normalize_numbers},
+    principal::{Principal, Scope},
+};
+
+/// An amendment that can be carried out: present parts replace, absent ones stay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Amend {
+    digest: Digest,
+    prompt: Option<Json>,
+    requires: Option<Json>,
+}
+
+impl Amend {
+    /// Reads the body of an amendment by a principal, failing closed in the order of rule D-2.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], then the contract's code for the first fault of the body.
+    pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
+        check_machine(principal, Scope::RequestsWrite)?;
+        if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
+            requires::check_vocabulary(declared)?;
+        }
+        normalize_numbers(&mut body).map_err(|paths| {
+            let path = paths.first().map(ToString::to_string).unwrap_or_default();
+            DecodeError::new(path, "must be an integer within +/-(2^53 - 1); send exact decimals as text")
+        })?;
+        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let reader = ObjectReader::new(&body, "")?;
+        if let Some(shown) = reader.optional_value("prompt") {
+            prompt::check(shown)?;
+        }
+        let amend = Self {
+            digest,
+            prompt: reader.optional("prompt").cloned(),
+            requires: reader
+                .optional("requires")
+                .map(|declared| Requires::read(declared).map(|_| requires::served(declared.clone())))
+                .transpose()?,
+        };
+        reader.finish()?;
+        Ok(amend)
+    }
+
+    /// What a repeat under the same idempotency key must equal (rule K-5).
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+/// Amends a pending request (R2). An empty amendment changes nothing, not even the version.
+///
+/// # Errors
+///
+/// [`DecisionError::InsufficientScope`] for whoever never raised under the request's waiter; the settled conflict of a
+/// request that ended; [`DecisionError::RequestInProgress`] once somebody began to answer;
+/// [`DecisionError::InvalidRequest`] if the declared default answer could no longer settle the request.
+pub fn amend(
+    pending: &Request,
+    amend: &Amend,
+    principal: &Principal,
+    waiter: &Waiter,
+    context: &mut Context<'_>,
+) -> Result<Effects, DecisionError> {
+    check_owner(pending, principal, waiter)?;
+    pending.check_pending()?;
+    if pending.is_in_progress() {
+        return Err(DecisionError::RequestInProgress { request_id: pending.id });
+    }
+    if amend.prompt.is_none() && amend.requires.is_none() {
+        return Ok(Effects::of(pending.clone()));
+    }
+    let before = pending.rendering().canonical().map_err(|_| DecisionError::Internal)?;
+    let mut request = pending.clone();
+    if let Some(prompt) = &amend.prompt {
+        request.prompt = prompt.clone();
+    }
+    if let Some(requires) = &amend.requires {
+        request.requires = requires.clone();
+    }
+    request.version = request.version.saturating_add(1);
+    check_default_answer(&request, context.policy)?;
+    let mut effects = Effects::of(request);
+    // Somebody may have been shown the version that goes.
+    let shown = Rendering { id: context.mint.next(), digest: Digest::of(before.as_bytes()), text: before };
+    effects.event(
+        EventType::RequestAmended,
+        [("cause", Json::from("amended")), ("rendering_before", Json::from(shown.id.to_string()))],
+    );
+    effects.renderings.push(shown);
+    Ok(effects)
+}

@@ -1,0 +1,107 @@
+//! Attempts (C-1, C-2, R3): a window in which somebody is at it, and the one nudge when it lapses.
+
+use super::{
+    context::{Context, check_scope},
+    effects::{Effects, EventType, TimerChange},
+    error::DecisionError,
+    request::Request,
+    signal::Signal,
+    terms::{RequestState, SignalType, UrgencyState, WaiterState},
+    waiter::Waiter,
+};
+use crate::{
+    digest::Digest,
+    duration::ExactDuration,
+    json::{Json, ObjectReader, normalize_numbers},
+    principal::{Principal, Scope},
+    timestamp::Timestamp,
+};
+
+/// The arming of an attempt that can be carried out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Arm {
+    digest: Digest,
+    ttl: Option<ExactDuration>,
+}
+
+/// What the timer of an attempt comes to.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Lapsed {
+    /// The window lapsed, and its waiter is nudged.
+    Lapsed(Box<Effects>),
+    /// Nothing is due.
+    NotDue {
+        /// When to look again; none if the request ended, no window is armed, or its lapse was told before.
+        again: Option<Timestamp>,
+    },
+}
+
+impl Arm {
+    /// Reads the body of an arming by a principal; an empty one arms the declared window.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InsufficientScope`], then [`DecisionError::InvalidRequest`].
+    pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
+        check_scope(principal, Scope::RequestsWrite)?;
+        normalize_numbers(&mut body).map_err(|_| DecisionError::invalid("ttl", "must be a duration"))?;
+        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let reader = ObjectReader::new(&body, "")?;
+        let ttl = super::raise::duration(&reader, "ttl")?;
+        reader.finish()?;
+        Ok(Self { digest, ttl })
+    }
+
+    /// What a repeat under the same idempotency key must equal (rule K-5).
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+/// Arms a full fresh window, whatever was left of the one before (C-1).
+///
+/// # Errors
+///
+/// The settled conflict of a request that ended.
+pub fn arm(pending: &Request, arm: &Arm, context: &Context<'_>) -> Result<Effects, DecisionError> {
+    pending.check_pending()?;
+    let mut request = pending.clone();
+    let lapses_at = context.now.saturating_add(arm.ttl.unwrap_or(request.attempt_ttl));
+    request.attempt_expires_at = Some(lapses_at);
+    request.attempt_notified = false;
+    request.urgency_state = UrgencyState::Attention;
+    let mut effects = Effects::of(request);
+    effects.event(EventType::AttemptArmed, []);
+    effects.timers.push(TimerChange::SetAttempt(lapses_at));
+    Ok(effects)
+}
+
+/// Tells the waiter that a window lapsed: once a window, and it changes urgency only (R3, C-2).
+///
+/// # Errors
+///
+/// [`DecisionError::Internal`] alone.
+pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> Result<Lapsed, DecisionError> {
+    let now = context.now;
+    let waiting = request.state == RequestState::Pending && !request.attempt_notified;
+    let again = request.attempt_expires_at.filter(|_| waiting);
+    if again.is_none_or(|lapses_at| now < lapses_at) {
+        return Ok(Lapsed::NotDue { again });
+    }
+    let mut next = request.clone();
+    let mut waiter = waiter.clone();
+    let signal = Signal::enqueue(&next, &mut waiter, SignalType::AttemptLapsed, None, context.mint, now);
+    next.attempt_notified = true;
+    next.urgency_state = UrgencyState::Waiting;
+    next.waiter.unacked = next.waiter.unacked.saturating_add(1);
+    if next.waiter.state != WaiterState::Orphaned {
+        next.waiter.state = WaiterState::Signalled;
+    }
+    let mut effects = Effects::of(next);
+    effects.event(EventType::AttemptLapsed, [("signal_id", Json::from(signal.id.to_string()))]);
+    effects.waiter = Some(waiter);
+    effects.signals.push(signal);
+    Ok(Lapsed::Lapsed(Box::new(effects)))
+}

@@ -1,0 +1,14 @@
+//! Who owns a request: whoever raised it, or raised under the same waiter (section 9).
+
+use super::{
+    error::{DecisionError, MissingScope},
+    request::Request,
+    waiter::Waiter,
+};
+use crate::principal::Principal;
+
+/// Checks that the principal owns the request.
+pub(super) fn check_owner(request: &Request, principal: &Principal, waiter: &Waiter) -> Result<(), DecisionError> {
+    let owns = principal.id().is_some_and(|id| request.raised_by == id || waiter.is_owned_by(id));
+    if owns { Ok(()) } else { Err(DecisionError::InsufficientScope(MissingScope::OwnerOnly(request.id))) }
+}
