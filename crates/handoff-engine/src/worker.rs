@@ -80,6 +80,9 @@ impl Engine {
             Ok(TimerAction::Expire { request }) => {
                 self.expire(timer.tenant, request, timer.key.clone(), timer.epoch).await
             }
+            Ok(TimerAction::Lapse { request }) => {
+                self.lapse(timer.tenant, request, timer.key.clone(), timer.epoch).await
+            }
             Ok(TimerAction::PurgeReplays) => self.purge_replays(timer.tenant, timer.key.clone(), timer.epoch).await,
             Err(reason) => {
                 tracing::error!(key = %timer.key, reason, "a timer says nothing that this version understands");

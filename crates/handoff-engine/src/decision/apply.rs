@@ -26,6 +26,14 @@ use crate::{
     transaction::Halt,
 };
 
+/// The documents of a transition as they were read; none for what did not exist.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Before<'a> {
+    pub(crate) request: Option<&'a Kept<Request>>,
+    pub(crate) waiter: Option<&'a Kept<Waiter>>,
+    pub(crate) successor: Option<&'a Kept<Request>>,
+}
+
 /// A write-set under construction.
 #[derive(Default)]
 pub(crate) struct Writes {
@@ -47,6 +55,14 @@ impl Writes {
         Ok(())
     }
 
+    /// Writes a document unless it is what was read.
+    fn put_changed<D: Document + PartialEq>(&mut self, before: Option<&Kept<D>>, after: &D) -> Result<(), StoreError> {
+        if before.is_some_and(|before| before.document == *after) {
+            return Ok(());
+        }
+        self.put(before, after)
+    }
+
     /// Deletes a document that was read.
     pub(crate) fn delete<D: Document>(&mut self, before: &Kept<D>) {
         self.set.records.push(document::delete(before));
@@ -60,17 +76,17 @@ impl Writes {
     /// Everything that a transition of a request names.
     pub(crate) fn effects(
         &mut self,
-        request: Option<&Kept<Request>>,
-        waiter: Option<&Kept<Waiter>>,
+        before: Before<'_>,
         effects: &Effects,
         signer: Option<&dyn Signer>,
     ) -> Result<(), StoreError> {
-        self.put(request, &effects.request)?;
+        self.put_changed(before.request, &effects.request)?;
+        if let Some(after) = &effects.successor {
+            self.put_changed(before.successor, after)?;
+            self.set.wakes.push(keys::request_topic(after.id));
+        }
         if let Some(after) = &effects.waiter {
-            // Most joins leave the waiter as it was.
-            if waiter.is_none_or(|before| before.document != *after) {
-                self.put(waiter, after)?;
-            }
+            self.put_changed(before.waiter, after)?;
         }
         for signal in &effects.signals {
             self.put::<Signal>(None, signal)?;
@@ -103,15 +119,21 @@ impl Writes {
                 data: Arc::from(Json::Object(event.data.clone()).to_text()),
             });
         }
+        let request = effects.request.id;
         for timer in &effects.timers {
-            let key = keys::deadline_timer(effects.request.id);
             self.timer(match timer {
                 TimerChange::SetDeadline(due) => TimerWrite::Put {
-                    key,
+                    key: keys::deadline_timer(request),
                     due: *due,
-                    action: json_text(&TimerAction::Expire { request: effects.request.id })?,
+                    action: json_text(&TimerAction::Expire { request })?,
                 },
-                TimerChange::ClearDeadline => TimerWrite::Remove { key },
+                TimerChange::ClearDeadline => TimerWrite::Remove { key: keys::deadline_timer(request) },
+                TimerChange::SetAttempt(due) => TimerWrite::Put {
+                    key: keys::attempt_timer(request),
+                    due: *due,
+                    action: json_text(&TimerAction::Lapse { request })?,
+                },
+                TimerChange::ClearAttempt => TimerWrite::Remove { key: keys::attempt_timer(request) },
             });
         }
         self.set.wakes.push(keys::request_topic(effects.request.id));
@@ -136,8 +158,8 @@ impl Writes {
     }
 
     /// A point for test builds to fail at, between the state and its events (section 24).
-    pub(crate) fn label(&mut self, label: &'static str) {
-        self.set.label = Some(label);
+    pub(crate) fn label(&mut self, label: Option<&'static str>) {
+        self.set.label = label;
     }
 
     /// The write-set, with the last id that was minted for it.

@@ -97,6 +97,10 @@ pub(crate) fn deadline_timer(id: RequestId) -> TimerKey {
     TimerKey::new(format!("deadline/{id}"))
 }
 
+pub(crate) fn attempt_timer(id: RequestId) -> TimerKey {
+    TimerKey::new(format!("attempt/{id}"))
+}
+
 /// What a timer of this domain does when its time comes.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -104,6 +108,11 @@ pub(crate) enum TimerAction {
     /// Expire a request.
     Expire {
         /// Which.
+        request: RequestId,
+    },
+    /// Tell a waiter that an attempt lapsed.
+    Lapse {
+        /// Of which request.
         request: RequestId,
     },
     /// Delete replay records that lapsed.

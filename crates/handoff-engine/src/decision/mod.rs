@@ -4,16 +4,20 @@
 //! carries out what it returns. Nothing is decided here.
 
 mod acknowledge;
+mod amend;
 mod answer;
 pub(crate) mod apply;
+mod attempt;
 mod cancel;
 mod documents;
-mod expire;
 mod keys;
 mod list;
+mod operate;
 mod raise;
 mod read;
 mod redeem;
+mod supersede;
+mod timers;
 mod wait;
 
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};

@@ -15,7 +15,7 @@ use handoff_protocol::{
 };
 
 use super::{
-    apply::{Keyed, Writes},
+    apply::{Before, Keyed, Writes},
     documents::ReplayRecord,
     keys, tenant_of,
 };
@@ -54,7 +54,7 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<Raised, DecisionError> {
-        let command = Raise::read(principal, body)?;
+        let command = Raise::read(principal, body, self.policy())?;
         let keyed = key.map(|key| Keyed {
             scope: ReplayScope::new(principal, Operation::Raise, None, key),
             digest: command.digest(),
@@ -93,8 +93,9 @@ impl Engine {
                     Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
                     None => raise(&command, &asker, before, &mut context)?,
                 };
+                let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), successor: None };
                 let mut writes = Writes::default();
-                writes.effects(pending.as_ref(), waiter.as_ref(), &effects, None).map_err(Halt::Broken)?;
+                writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
                 if let Some(keyed) = &keyed {
                     let outcome = ReplayOutcome::Request(effects.request.id);
                     writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;

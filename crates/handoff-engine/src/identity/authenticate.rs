@@ -3,7 +3,7 @@
 use handoff_protocol::{
     decision::DecisionError,
     id::{PrincipalId, TenantId},
-    principal::{Identity, Principal},
+    principal::{AuthStrength, Identity, Principal},
 };
 
 use super::{
@@ -40,9 +40,13 @@ impl Engine {
             },
             role: credential.link_role,
             strength: credential.strength,
+            // A bearer token is presented anew with each call.
+            reauth_at: (credential.strength >= AuthStrength::Reauth).then_some(now),
+            mfa_at: (credential.strength == AuthStrength::Mfa).then_some(now),
             scopes: credential.scopes,
             display: None,
             on_behalf_of: credential.on_behalf_of,
+            test: credential.test,
         };
         if let Some(holder) = credential.holder {
             let record: PrincipalRecord =

@@ -102,6 +102,9 @@ pub(crate) struct CredentialRecord {
     /// The role of an anonymous link, which has no record of its own.
     pub(crate) link_role: Role,
     pub(crate) on_behalf_of: Option<PrincipalId>,
+    /// Whether it is for trying things out.
+    #[serde(default)]
+    pub(crate) test: bool,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) revoked_at: Option<Timestamp>,

@@ -121,6 +121,7 @@ impl Engine {
                     scopes: Scopes::All,
                     link_role: Role::Viewer,
                     on_behalf_of: None,
+                    test: false,
                     created_at: moment.now,
                     expires_at: Some(expires_at),
                     revoked_at: None,

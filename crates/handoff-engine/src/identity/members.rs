@@ -47,11 +47,15 @@ pub struct NewCredential {
     pub strength: AuthStrength,
     /// How long it is valid; none for until revoked.
     pub ttl: Option<ExactDuration>,
+    /// On whose behalf its holder acts (rule P-6).
+    pub on_behalf_of: Option<PrincipalId>,
+    /// Whether it is for trying things out: it may only raise what says so.
+    pub test: bool,
 }
 
 impl Default for NewCredential {
     fn default() -> Self {
-        Self { scopes: Scopes::All, strength: AuthStrength::Session, ttl: None }
+        Self { scopes: Scopes::All, strength: AuthStrength::Session, ttl: None, on_behalf_of: None, test: false }
     }
 }
 
@@ -227,7 +231,8 @@ impl Engine {
                 strength: credential.strength,
                 scopes: credential.scopes.clone(),
                 link_role: Role::Viewer,
-                on_behalf_of: None,
+                on_behalf_of: credential.on_behalf_of,
+                test: credential.test,
                 created_at: moment.now,
                 expires_at: credential.ttl.map(|ttl| moment.now.saturating_add(ttl)),
                 revoked_at: None,

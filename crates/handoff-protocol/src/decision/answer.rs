@@ -14,7 +14,8 @@ use super::{
     request::{ReceiptPointer, Request},
     signal::{Decision, Signal},
     terms::{
-        ActorType, ClearanceSource, DecisionSource, Disposition, PresentationBinding, ReceiptKind, RequestState, SignalType,
+        ActorType, ClearanceSource, DecisionSource, Disposition, PresentationBinding, ReceiptKind, RequestState,
+        SignalType,
     },
     values,
     waiter::Waiter,

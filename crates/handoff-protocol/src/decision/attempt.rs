@@ -2,7 +2,7 @@
 
 use super::{
     context::{Context, check_scope},
-    effects::{Effects, EventType, TimerChange},
+    effects::{Effects, EventType, Fired, TimerChange},
     error::DecisionError,
     request::Request,
     signal::Signal,
@@ -14,7 +14,6 @@ use crate::{
     duration::ExactDuration,
     json::{Json, ObjectReader, normalize_numbers},
     principal::{Principal, Scope},
-    timestamp::Timestamp,
 };
 
 /// The arming of an attempt that can be carried out.
@@ -22,19 +21,6 @@ use crate::{
 pub struct Arm {
     digest: Digest,
     ttl: Option<ExactDuration>,
-}
-
-/// What the timer of an attempt comes to.
-#[derive(Clone, Debug, PartialEq)]
-#[must_use]
-pub enum Lapsed {
-    /// The window lapsed, and its waiter is nudged.
-    Lapsed(Box<Effects>),
-    /// Nothing is due.
-    NotDue {
-        /// When to look again; none if the request ended, no window is armed, or its lapse was told before.
-        again: Option<Timestamp>,
-    },
 }
 
 impl Arm {
@@ -83,12 +69,12 @@ pub fn arm(pending: &Request, arm: &Arm, context: &Context<'_>) -> Result<Effect
 /// # Errors
 ///
 /// [`DecisionError::Internal`] alone.
-pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> Result<Lapsed, DecisionError> {
+pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> Result<Fired, DecisionError> {
     let now = context.now;
     let waiting = request.state == RequestState::Pending && !request.attempt_notified;
     let again = request.attempt_expires_at.filter(|_| waiting);
     if again.is_none_or(|lapses_at| now < lapses_at) {
-        return Ok(Lapsed::NotDue { again });
+        return Ok(Fired::NotDue { again });
     }
     let mut next = request.clone();
     let mut waiter = waiter.clone();
@@ -103,5 +89,5 @@ pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> R
     effects.event(EventType::AttemptLapsed, [("signal_id", Json::from(signal.id.to_string()))]);
     effects.waiter = Some(waiter);
     effects.signals.push(signal);
-    Ok(Lapsed::Lapsed(Box::new(effects)))
+    Ok(Fired::Acted(Box::new(effects)))
 }

@@ -35,6 +35,19 @@ pub struct Effects {
     pub timers: Vec<TimerChange>,
 }
 
+/// What a timer comes to when it fires.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Fired {
+    /// It was due, and this follows.
+    Acted(Box<Effects>),
+    /// Nothing is due.
+    NotDue {
+        /// When to look again; none if there is nothing to wait for any more.
+        again: Option<Timestamp>,
+    },
+}
+
 /// A kept copy of what a person was shown (rule D-8).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rendering {

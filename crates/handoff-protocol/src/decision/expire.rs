@@ -2,7 +2,7 @@
 
 use super::{
     context::Context,
-    effects::{Effects, EventType, Rendering},
+    effects::{Effects, EventType, Fired, Rendering},
     error::DecisionError,
     receipt::{Actor, Clearance, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, Via},
     request::{ReceiptPointer, Request},
@@ -17,21 +17,7 @@ use crate::{
     chain::Head,
     digest::Digest,
     json::{Json, Object},
-    timestamp::Timestamp,
 };
-
-/// What the deadline's timer comes to.
-#[derive(Clone, Debug, PartialEq)]
-#[must_use]
-pub enum Expired {
-    /// The request expired.
-    Expired(Box<Effects>),
-    /// Nothing is due.
-    NotDue {
-        /// When to look again; none if the request ended before or has no deadline.
-        again: Option<Timestamp>,
-    },
-}
 
 /// Expires a request whose deadline passed (R6).
 ///
@@ -46,16 +32,16 @@ pub fn expire(
     waiter: &Waiter,
     head: &Head,
     context: &mut Context<'_>,
-) -> Result<Expired, DecisionError> {
+) -> Result<Fired, DecisionError> {
     let now = context.now;
     let again = request.deadline().filter(|_| !request.state.is_final());
     if again.is_none_or(|deadline| now < deadline) {
-        return Ok(Expired::NotDue { again });
+        return Ok(Fired::NotDue { again });
     }
     let declared = request.ttl_policy.as_ref();
     let (effective, values) = match declared.map(|policy| (policy.on_expiry, policy.default_answer.as_ref())) {
         Some((OnExpiry::Default, Some(answer))) => (Effective::Default, answer.clone()),
-        Some((OnExpiry::Park, _)) => return Ok(Expired::NotDue { again: None }),
+        Some((OnExpiry::Park, _)) => return Ok(Fired::NotDue { again: None }),
         Some((OnExpiry::Escalate | OnExpiry::ExpireAndDeny | OnExpiry::Default, _)) | None => {
             (Effective::Deny, Json::Object(Object::new()))
         }
@@ -135,5 +121,5 @@ pub fn expire(
     effects.receipt = Some(sealed);
     effects.signals.push(signal);
     effects.renderings.push(rendering);
-    Ok(Expired::Expired(Box::new(effects)))
+    Ok(Fired::Acted(Box::new(effects)))
 }

@@ -9,8 +9,8 @@ use super::{
     requires::Requires,
     routing::Routing,
     terms::{
-        Grade, Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState, WaiterState,
-        WaiterTerminal,
+        Grade, Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState,
+        WaiterState, WaiterTerminal,
     },
     waiter_ref::WaiterRef,
 };

@@ -90,10 +90,7 @@ pub fn supersede(
     let mut effects = Effects::of(request);
     effects.event(
         EventType::RequestSuperseded,
-        [
-            ("superseded_by", Json::from(successor.id.to_string())),
-            ("signal_id", Json::from(signal.id.to_string())),
-        ],
+        [("superseded_by", Json::from(successor.id.to_string())), ("signal_id", Json::from(signal.id.to_string()))],
     );
     effects.clear_timers();
     effects.successor = Some(heir);

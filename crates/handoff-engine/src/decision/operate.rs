@@ -1,0 +1,111 @@
+//! One operation on one request, under an idempotency key: the frame that answer, cancel, amend, supersede and the rest
+//! share (rules K-6, K-7).
+
+use std::sync::Arc;
+
+use handoff_protocol::{
+    decision::{
+        Context, DecisionError, Effects, Request, Waiter,
+        idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
+    },
+    digest::Digest,
+    id::RequestId,
+    principal::Principal,
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    apply::{Before, Keyed, Writes, json_text, replayed},
+    documents::ReplayRecord,
+    keys, tenant_of,
+};
+use crate::{
+    document::Kept,
+    engine::Engine,
+    store::{Reads, RecordKey},
+    transaction::{Halt, Outcome, View},
+};
+
+/// Which operation of whom on what, and under which key.
+pub(super) struct Operate<'a> {
+    pub(super) principal: &'a Principal,
+    pub(super) operation: Operation,
+    pub(super) id: RequestId,
+    pub(super) key: Option<&'a IdempotencyKey>,
+    /// The digest of the body, which a repeat must equal.
+    pub(super) digest: Digest,
+    /// What the transition reads besides the request.
+    pub(super) reads: Reads,
+}
+
+/// What a transition came to.
+pub(super) struct Done<R> {
+    pub(super) effects: Effects,
+    pub(super) reply: R,
+    /// The successor as it was read, where the effects change it.
+    pub(super) successor: Option<Kept<Request>>,
+    /// Where a test build may fail.
+    pub(super) label: Option<&'static str>,
+}
+
+impl<R> Done<R> {
+    /// Effects on the request alone.
+    pub(super) fn new(effects: Effects, reply: R) -> Self {
+        Self { effects, reply, successor: None, label: None }
+    }
+}
+
+impl Engine {
+    /// Runs a transition of a request: looks for a replay first (step 5 of section 8), then for the request, and keeps
+    /// the reply under the key in the commit of its effect.
+    pub(super) async fn operate<R, F>(&self, operate: Operate<'_>, transition: F) -> Result<R, DecisionError>
+    where
+        R: Serialize + DeserializeOwned + Send + 'static,
+        F: Fn(&View<'_>, &Request, &Waiter, &mut Context<'_>) -> Result<Done<R>, Halt<DecisionError>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let Operate { principal, operation, id, key, digest, reads } = operate;
+        let keyed = key.map(|key| Keyed {
+            scope: ReplayScope::new(principal, operation, Some(id), key),
+            digest,
+            ttl: self.policy().idempotency_ttl,
+        });
+        let mut reads = reads.record(RecordKey::new(keys::REQUEST, id));
+        if let Some(keyed) = &keyed {
+            reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
+        }
+        let (policy, signer) = (Arc::clone(&self.inner.policy), self.inner.signer.clone());
+        self.decide(tenant_of(principal), reads, move |view, moment| {
+            let stored = match &keyed {
+                Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
+                None => None,
+            };
+            let request = view.get::<Request, _>(id)?;
+            if let Some(keyed) = &keyed {
+                let replay = stored.as_ref().map(|kept| &kept.document.replay);
+                let known = request.as_ref().map(|kept| kept.document.id);
+                if let Some(ReplayOutcome::Body(text)) = idempotency::find(replay, keyed.digest, known, moment.now)? {
+                    return Ok(Outcome::Nothing(replayed(text)?));
+                }
+            }
+            let request = request.ok_or(DecisionError::RequestNotFound)?;
+            let waiter =
+                view.get::<Waiter, _>(request.document.waiter_ref.digest().hex())?.ok_or(DecisionError::Internal)?;
+            let mut mint = view.mint();
+            let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+            let done = transition(view, &request.document, &waiter.document, &mut context)?;
+            let mut writes = Writes::default();
+            let before = Before { request: Some(&request), waiter: Some(&waiter), successor: done.successor.as_ref() };
+            writes.effects(before, &done.effects, signer.as_deref()).map_err(Halt::Broken)?;
+            if let Some(keyed) = &keyed {
+                let text = json_text(&done.reply).map_err(Halt::Broken)?.to_string();
+                writes.replay(keyed, stored.as_ref(), ReplayOutcome::Body(text), moment.now).map_err(Halt::Broken)?;
+            }
+            writes.label(done.label);
+            Ok(Outcome::Write(writes.finish(&mint), done.reply))
+        })
+        .await
+    }
+}
