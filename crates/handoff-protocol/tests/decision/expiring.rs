@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     chain::verify_alone,
-    decision::{Effects, Expired, TimerChange, terms::RequestState},
+    decision::{Effects, Fired, TimerChange, terms::RequestState},
     duration::ExactDuration,
     json::{Json, to_json},
     timestamp::Timestamp,
@@ -19,8 +19,8 @@ fn at_deadline(body: &str) -> Box<Effects> {
     let raised = scene.raise(body);
     scene.now = raised.0.expires_at.unwrap();
     match scene.expire(&raised) {
-        Expired::Expired(effects) => effects,
-        Expired::NotDue { .. } => panic!("it is due"),
+        Fired::Acted(effects) => effects,
+        Fired::NotDue { .. } => panic!("it is due"),
     }
 }
 
@@ -67,9 +67,9 @@ fn a_deadline_acts_at_its_moment_and_not_before() {
     let deadline = START.saturating_add(ExactDuration::from_minutes(10));
     assert_eq!(raised.0.deadline(), Some(deadline));
     scene.now = deadline.saturating_sub(std::time::Duration::from_millis(1));
-    assert_eq!(scene.expire(&raised), Expired::NotDue { again: Some(deadline) });
+    assert_eq!(scene.expire(&raised), Fired::NotDue { again: Some(deadline) });
     scene.now = deadline;
-    assert!(matches!(scene.expire(&raised), Expired::Expired(_)));
+    assert!(matches!(scene.expire(&raised), Fired::Acted(_)));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn what_is_parked_or_has_no_ttl_never_expires() {
         let effects = scene.raise_effects(json(&body));
         assert_eq!((effects.request.expires_at, effects.timers.len()), (None, 0), "{body}");
         scene.now = Timestamp::from_unix_millis(i64::MAX);
-        assert_eq!(scene.expire(&(effects.request, effects.waiter.unwrap())), Expired::NotDue { again: None });
+        assert_eq!(scene.expire(&(effects.request, effects.waiter.unwrap())), Fired::NotDue { again: None });
     }
 }
 
@@ -106,5 +106,5 @@ fn time_saturates_instead_of_wrapping() {
     verify_alone(&json(&effects.receipt.unwrap().text)).unwrap();
     // A ttl of nothing is legal, and due at once.
     let raised = scene.raise(&with(&approve(), "ttl", r#""PT0S""#));
-    assert!(matches!(scene.expire(&raised), Expired::Expired(_)));
+    assert!(matches!(scene.expire(&raised), Fired::Acted(_)));
 }

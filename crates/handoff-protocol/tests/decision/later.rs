@@ -1,14 +1,14 @@
 //! What this build does not do yet is refused with the contract's code, never accepted and ignored.
 
 use handoff_protocol::{
-    decision::{Answer, ErrorCode, Raise},
+    decision::{Answer, ErrorCode, Policy, Raise},
     principal::Role,
 };
 
 use super::scene::{YES, approve, ask, json, machine, person, with};
 
 fn refusal(body: &str) -> ErrorCode {
-    match Raise::read(&machine(), json(body)) {
+    match Raise::read(&machine(), json(body), &Policy::default()) {
         Err(error) => error.code(),
         Ok(_) => panic!("accepted: {body}"),
     }
@@ -18,8 +18,6 @@ fn refusal(body: &str) -> ErrorCode {
 fn field_types_that_are_not_implemented_have_a_code_of_their_own() {
     for field in [
         r#"{"name":"a","type":"secret"}"#,
-        r#"{"name":"a","type":"document"}"#,
-        r#"{"name":"a","type":"file_ref"}"#,
         r#"{"name":"a","type":"slider"}"#,
         r#"{"name":"a","type":"Choice"}"#,
         r#"{"name":"a","type":null}"#,
@@ -43,7 +41,7 @@ fn capabilities_have_a_code_of_their_own_and_an_empty_list_is_fine() {
         let body = with(&approve(), "requires.capabilities", capability);
         assert_eq!(refusal(&body), ErrorCode::UnsupportedCapabilityType, "{capability}");
     }
-    Raise::read(&machine(), json(&with(&approve(), "requires.capabilities", "[]"))).unwrap();
+    Raise::read(&machine(), json(&with(&approve(), "requires.capabilities", "[]")), &Policy::default()).unwrap();
     assert_eq!(refusal(&with(&approve(), "requires.capabilities", "{}")), ErrorCode::InvalidRequest);
 }
 
@@ -54,7 +52,7 @@ fn versions_of_requires_have_a_code_of_their_own() {
         assert_eq!(refusal(&body), ErrorCode::UnsupportedRequiresVersion, "{version}");
     }
     for version in ["1", "1.0", "10e-1"] {
-        Raise::read(&machine(), json(&with(&approve(), "requires.v", version))).unwrap();
+        Raise::read(&machine(), json(&with(&approve(), "requires.v", version)), &Policy::default()).unwrap();
     }
 }
 
@@ -66,8 +64,6 @@ fn everything_else_of_later_is_an_invalid_request() {
         ("requires.authority.quorum", "0"),
         ("requires.authority.quorum", "-1"),
         ("requires.authority.quorum", "9007199254740991"),
-        ("requires.authority.auth_strength", r#""reauth""#),
-        ("requires.authority.auth_strength", r#""mfa""#),
         ("requires.authority.forbid_requester", "false"),
         ("requires.authority.assignees", r#"[{"kind":"group","value":"finance"}]"#),
         ("requires.authority.assignees", r#"[{"kind":"rotation","value":"on-call"}]"#),
@@ -76,9 +72,7 @@ fn everything_else_of_later_is_an_invalid_request() {
         ("callback", r#"{"url":"https://example.com/cb"}"#),
         ("resume_ref", r#""thread/1""#),
         ("resume_payload", r#""AAAA""#),
-        ("test_mode", "true"),
         ("liveness", r#""leased""#),
-        ("presentation_binding", r#""strict""#),
         ("ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1H"}"#),
     ] {
         assert_eq!(refusal(&with(&approve(), path, value)), ErrorCode::InvalidRequest, "{path} {value}");
@@ -88,11 +82,15 @@ fn everything_else_of_later_is_an_invalid_request() {
 }
 
 #[test]
-fn the_same_members_at_their_defaults_are_accepted() {
+fn what_this_build_does_is_accepted() {
     for (path, value) in [
         ("requires.authority.quorum", "1"),
         ("requires.authority.auth_strength", r#""session""#),
         ("requires.authority.auth_strength", r#""link_only""#),
+        ("requires.authority.auth_strength", r#""reauth""#),
+        ("requires.authority.auth_strength", r#""mfa""#),
+        ("presentation_binding", r#""strict""#),
+        ("test_mode", "true"),
         ("requires.authority.forbid_requester", "true"),
         ("test_mode", "false"),
         ("liveness", r#""durable""#),
@@ -102,7 +100,8 @@ fn the_same_members_at_their_defaults_are_accepted() {
         ("on_waiter_terminal", r#""cancel""#),
     ] {
         let body = with(&approve(), path, value);
-        Raise::read(&machine(), json(&body)).unwrap_or_else(|error| panic!("{path} {value}: {error}"));
+        Raise::read(&machine(), json(&body), &Policy::default())
+            .unwrap_or_else(|error| panic!("{path} {value}: {error}"));
     }
 }
 

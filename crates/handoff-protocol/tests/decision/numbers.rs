@@ -1,7 +1,7 @@
 //! Numbers: one spelling at rest on every path (N-3), and what an answer may carry (N-4).
 
 use handoff_protocol::{
-    decision::{Answer, ErrorCode, Expired, FieldErrorCode, Raise, join},
+    decision::{Answer, ErrorCode, FieldErrorCode, Fired, Policy, Raise, join},
     json::{Json, to_json},
     principal::Role,
 };
@@ -58,7 +58,7 @@ proptest! {
         // Evidence, initial value, private member, metadata, default answer.
         prop_assert_eq!(at_rest(&to_json(&raised.0).unwrap(), number, 5), Ok(()));
 
-        let command = Raise::read(&machine(), json(&body(&text))).unwrap();
+        let command = Raise::read(&machine(), json(&body(&text)), &Policy::default()).unwrap();
         let joined = join(&command, &machine(), &raised.0, Some(&raised.1), &mut scene.context()).unwrap();
         prop_assert_eq!(at_rest(&to_json(&joined.request).unwrap(), number, 5), Ok(()));
         for rendering in &joined.renderings {
@@ -72,15 +72,15 @@ proptest! {
         prop_assert_eq!(at_rest(&to_json(&effects.signals[0]).unwrap(), number, 1), Ok(()));
 
         scene.now = raised.0.expires_at.unwrap();
-        let Expired::Expired(effects) = scene.expire(&raised) else { panic!("not due") };
+        let Fired::Acted(effects) = scene.expire(&raised) else { panic!("not due") };
         prop_assert_eq!(at_rest(&json(&effects.receipt.unwrap().text), number, 1), Ok(()));
         prop_assert_eq!(at_rest(&to_json(&effects.signals[0]).unwrap(), number, 1), Ok(()));
     }
 
     #[test]
     fn a_spelling_does_not_make_another_raise_or_another_answer((number, text) in spelled()) {
-        let one = Raise::read(&machine(), json(&body(&text))).unwrap();
-        let two = Raise::read(&machine(), json(&body(&number.to_string()))).unwrap();
+        let one = Raise::read(&machine(), json(&body(&text)), &Policy::default()).unwrap();
+        let two = Raise::read(&machine(), json(&body(&number.to_string())), &Policy::default()).unwrap();
         prop_assert_eq!((one.digest(), one.dedupe_key()), (two.digest(), two.dedupe_key()));
         let read = |text: &str| Answer::read(&person(Role::Viewer), json(&format!(r#"{{"values":{{"n":{text}}}}}"#))).unwrap();
         prop_assert_eq!(read(&text), read(&number.to_string()));
@@ -120,7 +120,7 @@ proptest! {
             Just("metadata.a.b"), Just("requires.x-n"), Just("x"), Just("prompt.n"), Just("ttl_policy.default_answer.n"),
         ],
     ) {
-        let error = Raise::read(&machine(), json(&with(&body("1"), path, bad))).unwrap_err();
+        let error = Raise::read(&machine(), json(&with(&body("1"), path, bad)), &Policy::default()).unwrap_err();
         prop_assert_eq!(error.code(), ErrorCode::InvalidRequest);
         prop_assert!(!error.to_string().contains(bad));
     }

@@ -1,7 +1,7 @@
 //! Raising: what a declaration must be, in which order it is judged, and what makes two raises the same.
 
 use handoff_protocol::{
-    decision::{DecisionError, ErrorCode, Raise, join, raise, terms::RequestState},
+    decision::{DecisionError, ErrorCode, Policy, Raise, join, raise, terms::RequestState},
     digest::Digest,
     json::{Json, Object},
     principal::{AuthStrength, Role, Scopes},
@@ -11,7 +11,7 @@ use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_assert_ne, pro
 use super::scene::{Scene, approve, ask, json, link, machine, machine_of, person, with};
 
 fn read(body: &str) -> Result<Raise, DecisionError> {
-    Raise::read(&machine(), json(body))
+    Raise::read(&machine(), json(body), &Policy::default())
 }
 
 fn code(body: &str) -> ErrorCode {
@@ -23,7 +23,7 @@ fn only_a_machine_with_the_scope_raises_and_that_is_judged_first() {
     let mut without = machine();
     without.scopes = Scopes::from(vec!["handoff:requests:read".to_owned()]);
     for principal in [person(Role::Admin), link(AuthStrength::LinkOnly), without] {
-        let refused = Raise::read(&principal, json("[]")).unwrap_err();
+        let refused = Raise::read(&principal, json("[]"), &Policy::default()).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InsufficientScope);
     }
 }
@@ -220,7 +220,7 @@ fn a_raise_that_joins_replaces_words_and_requirements_at_the_next_version() {
     let first = scene.raise(&with(&approve(), "dedupe_key", r#""k""#));
     let again = with(&ask(r#"{"name":"ok","type":"attestation"}"#), "prompt.title", r#""Newer words""#);
     let again = with(&with(&again, "dedupe_key", r#""k""#), "ttl", r#""PT1S""#);
-    let command = Raise::read(&machine_of(9), json(&again)).unwrap();
+    let command = Raise::read(&machine_of(9), json(&again), &Policy::default()).unwrap();
     let effects = join(&command, &machine_of(9), &first.0, Some(&first.1), &mut scene.context()).unwrap();
     let request = &effects.request;
     assert_eq!((request.id, request.version, request.title()), (first.0.id, 2, "Newer words"));
@@ -240,17 +240,18 @@ fn a_raise_that_joins_cannot_break_the_default_answer() {
     let body = with(&with(&approve(), "ttl_policy", policy), "dedupe_key", r#""k""#);
     let first = scene.raise(&body);
     let other = with(&ask(r#"{"name":"ok","type":"attestation"}"#), "dedupe_key", r#""k""#);
-    let command = Raise::read(&machine(), json(&other)).unwrap();
+    let command = Raise::read(&machine(), json(&other), &Policy::default()).unwrap();
     let refused = join(&command, &machine(), &first.0, Some(&first.1), &mut scene.context()).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::InvalidRequest);
-    let fitting = Raise::read(&machine(), json(&with(&body, "prompt.title", r#""Newer""#))).unwrap();
+    let fitting =
+        Raise::read(&machine(), json(&with(&body, "prompt.title", r#""Newer""#)), &Policy::default()).unwrap();
     let _joined = join(&fitting, &machine(), &first.0, Some(&first.1), &mut scene.context()).unwrap();
 }
 
 #[test]
 fn a_request_names_nobody_but_its_tenant_and_its_asker() {
     let mut scene = Scene::new();
-    let command = Raise::read(&machine_of(9), json(&approve())).unwrap();
+    let command = Raise::read(&machine_of(9), json(&approve()), &Policy::default()).unwrap();
     let effects = raise(&command, &machine_of(9), None, &mut scene.context()).unwrap();
     assert_eq!(Some(effects.request.raised_by), machine_of(9).id());
     assert_eq!(effects.request.org_id, machine_of(9).tenant);

@@ -1,7 +1,7 @@
 //! Refusals as they travel: the members of each, and nothing that was submitted.
 
 use handoff_protocol::{
-    decision::{Acknowledge, Answer, Cancel, DecisionError, ErrorEnvelope, Raise, Redeem},
+    decision::{Acknowledge, Answer, Cancel, DecisionError, ErrorEnvelope, Policy, Raise, Redeem},
     json::{Json, to_json},
     principal::Role,
 };
@@ -79,12 +79,12 @@ fn no_refusal_repeats_a_submitted_value() {
             "unknown",
         ],
     ) {
-        check(Raise::read(&machine(), json(&body)).err());
+        check(Raise::read(&machine(), json(&body), &Policy::default()).err());
     }
     for member in ["name", "type", "label", "help", "required", "options", "multi", "max_len", "min", "max", "sink_ref"]
     {
         for field in poisoned(r#"{"name":"a","type":"number"}"#, &[member]) {
-            check(Raise::read(&machine(), json(&ask(&field))).err());
+            check(Raise::read(&machine(), json(&ask(&field)), &Policy::default()).err());
         }
     }
     for body in poisoned(
@@ -123,7 +123,8 @@ fn no_refusal_repeats_a_submitted_value() {
 #[test]
 fn a_default_answer_that_cannot_settle_names_fields_and_no_values() {
     let policy = format!(r#"{{"on_expiry":"default","default_answer":{{"decision":"{CANARY}","{CANARY}":1}}}}"#);
-    let refused = Raise::read(&machine(), json(&with(&approve(), "ttl_policy", &policy))).unwrap_err();
+    let refused =
+        Raise::read(&machine(), json(&with(&approve(), "ttl_policy", &policy)), &Policy::default()).unwrap_err();
     assert!(refused.to_string().contains("decision"));
     silent(&refused);
 }
@@ -144,6 +145,6 @@ fn a_refusal_carries_the_members_of_its_code_and_no_others() {
     let settled = scene.answer(&raised, &person(Role::Editor), YES).unwrap();
     let second = scene.answer(&(settled.request, settled.waiter.unwrap()), &person(Role::Editor), YES).unwrap_err();
     assert_eq!(members(&second), ["code", "message", "request_id", "receipt_id"]);
-    let unknown = Raise::read(&machine(), json("{}")).unwrap_err();
+    let unknown = Raise::read(&machine(), json("{}"), &Policy::default()).unwrap_err();
     assert_eq!(members(&unknown), ["code", "message"]);
 }

@@ -2,9 +2,7 @@
 
 use handoff_protocol::{
     chain::Head,
-    decision::{
-        Answer, Context, DecisionError, Effects, Expired, Policy, Raise, Request, Waiter, answer, expire, raise,
-    },
+    decision::{Answer, Context, DecisionError, Effects, Fired, Policy, Raise, Request, Waiter, answer, expire, raise},
     digest::Digest,
     id::{Mint, OrgId, ServiceAccountId, Ulid, UserId},
     json::{Json, Number, read_str},
@@ -38,7 +36,7 @@ impl Scene {
     }
 
     pub(crate) fn raise_effects(&mut self, body: Json) -> Effects {
-        let command = Raise::read(&machine(), body).unwrap();
+        let command = Raise::read(&machine(), body, &Policy::default()).unwrap();
         raise(&command, &machine(), None, &mut self.context()).unwrap()
     }
 
@@ -54,7 +52,7 @@ impl Scene {
     }
 
     /// Lets a deadline come, on top of an empty chain.
-    pub(crate) fn expire(&mut self, (request, waiter): &(Request, Waiter)) -> Expired {
+    pub(crate) fn expire(&mut self, (request, waiter): &(Request, Waiter)) -> Fired {
         expire(request, waiter, &Head::GENESIS, &mut self.context()).unwrap()
     }
 }
@@ -76,6 +74,9 @@ fn principal(identity: Identity, role: Role, strength: AuthStrength) -> Principa
         scopes: Scopes::All,
         display: Some("somebody".to_owned()),
         on_behalf_of: None,
+        reauth_at: None,
+        mfa_at: None,
+        test: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     chain::{ChainVerifier, Head, verify_alone},
-    decision::{Answer, Expired, answer, expire},
+    decision::{Answer, Fired, answer, expire},
     json::{Json, read_str},
     principal::Role,
 };
@@ -46,7 +46,7 @@ proptest! {
             head = sealed.link.head();
         }
         scene.now = request.expires_at.unwrap();
-        let Expired::Expired(effects) = expire(&request, &waiter, &head, &mut scene.context()).unwrap() else {
+        let Fired::Acted(effects) = expire(&request, &waiter, &head, &mut scene.context()).unwrap() else {
             panic!("not due")
         };
         walk.check(&read_str(&effects.receipt.unwrap().text).unwrap());

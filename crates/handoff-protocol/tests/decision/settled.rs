@@ -3,7 +3,7 @@
 use handoff_protocol::{
     chain::Head,
     decision::{
-        Answer, Cancel, DecisionError, ErrorCode, Expired, Request, Waiter, answer, cancel, expire,
+        Answer, Cancel, DecisionError, ErrorCode, Fired, Request, Waiter, answer, cancel, expire,
         terms::{DeliveryState, RequestState, WaiterState},
     },
     id::{RequestId, Ulid},
@@ -26,7 +26,7 @@ fn ended(scene: &mut Scene) -> Vec<(Request, Waiter)> {
     let answered = scene.answer(&raised, &person(Role::Viewer), YES).unwrap();
     let called_off = cancelled(scene, &raised).unwrap();
     scene.now = raised.0.expires_at.unwrap();
-    let Expired::Expired(expired) = scene.expire(&raised) else { panic!("not due") };
+    let Fired::Acted(expired) = scene.expire(&raised) else { panic!("not due") };
     let mut superseded = raised.clone();
     superseded.0.state = RequestState::Superseded;
     superseded.0.superseded_by = Some(RequestId::from_ulid(Ulid::from_u128(99)));
@@ -72,7 +72,7 @@ fn each_ending_has_its_code_and_brings_what_that_code_must_bring() {
         assert_eq!(late_answer.receipt_id(), receipt);
         assert_eq!(
             expire(&request, &waiter, &Head::GENESIS, &mut scene.context()).unwrap(),
-            Expired::NotDue { again: None }
+            Fired::NotDue { again: None }
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Values against declared fields: every fault, in declared order, by code, and never the value.
 
 use handoff_protocol::{
-    decision::{FieldErrorCode, Requires, values},
+    decision::{FieldErrorCode, NoSchemas, Requires, values},
     json::{Json, Object},
 };
 use proptest::{
@@ -104,7 +104,7 @@ proptest! {
                 .filter(|name| !declared.contains(name))
                 .map(|name| (name.to_owned(), FieldErrorCode::UndeclaredField)),
         );
-        let errors = values::check(&requires, &submitted).err().unwrap_or_default();
+        let errors = values::check(&requires, &submitted, &NoSchemas).err().unwrap_or_default();
         let found: Vec<_> = errors.iter().map(|error| (error.name.clone(), error.code)).collect();
         prop_assert_eq!(found, faults);
         let words = format!("{errors:?}");
@@ -115,6 +115,6 @@ proptest! {
     fn a_text_is_measured_in_characters(text in "\\PC{0,12}") {
         let requires = Requires::read(&json(r#"{"v":1,"answer":{"fields":[{"name":"t","type":"text","max_len":6}]}}"#)).unwrap();
         let submitted: Object = [("t".to_owned(), Json::from(text.as_str()))].into_iter().collect();
-        prop_assert_eq!(values::check(&requires, &submitted).is_ok(), text.chars().count() <= 6);
+        prop_assert_eq!(values::check(&requires, &submitted, &NoSchemas).is_ok(), text.chars().count() <= 6);
     }
 }

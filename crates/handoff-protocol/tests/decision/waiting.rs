@@ -2,8 +2,8 @@
 
 use handoff_protocol::{
     decision::{
-        Acknowledge, Acknowledged, Cancel, ErrorCode, Expired, Raise, Request, Signal, Waiter, WaiterRef, acknowledge,
-        cancel, raise,
+        Acknowledge, Acknowledged, Cancel, ErrorCode, Fired, Policy, Raise, Request, Signal, Waiter, WaiterRef,
+        acknowledge, cancel, raise,
         terms::{RequestState, WaiterState},
         view::aggregate,
     },
@@ -27,7 +27,7 @@ fn endings() -> Vec<(Request, Signal)> {
     let command = Cancel::read(&machine(), json(r#"{"reason":"r"}"#)).unwrap();
     let called_off = cancel(&raised.0, &command, &machine(), &raised.1, &mut scene.context()).unwrap();
     scene.now = raised.0.expires_at.unwrap();
-    let Expired::Expired(expired) = scene.expire(&raised) else { panic!("not due") };
+    let Fired::Acted(expired) = scene.expire(&raised) else { panic!("not due") };
     [answered, *expired, called_off].into_iter().map(|effects| (effects.request, effects.signals[0].clone())).collect()
 }
 
@@ -125,7 +125,7 @@ fn sequences_rise_over_all_requests_of_a_waiter_and_tokens_differ() {
     let mut signals = Vec::new();
     for place in 0..4 {
         let body = with(&approve(), "prompt.title", &format!("\"{place}\""));
-        let command = Raise::read(&machine(), json(&body)).unwrap();
+        let command = Raise::read(&machine(), json(&body), &Policy::default()).unwrap();
         let raised = raise(&command, &machine(), waiter.as_ref(), &mut scene.context()).unwrap();
         let pending = (raised.request, raised.waiter.unwrap());
         let effects = scene.answer(&pending, &person(Role::Viewer), YES).unwrap();
