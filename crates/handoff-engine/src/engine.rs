@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handoff_protocol::{decision::Policy, id::TenantId};
+use handoff_protocol::{decision::Policy, id::TenantId, timestamp::Timestamp};
 
 use crate::{
     clock::{Clock, SystemClock},
@@ -83,6 +83,12 @@ impl Engine {
     #[must_use]
     pub fn public_base(&self) -> &str {
         &self.inner.public_base
+    }
+
+    /// The time now, by the engine's clock.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
     }
 
     /// What the deployment chose.
