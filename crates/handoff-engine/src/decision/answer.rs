@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Answer, DecisionError, answer,
+        Answer, DecisionError, Request, answer,
         idempotency::{IdempotencyKey, Operation},
         view::{AnswerResult, MintedReceipt},
     },
@@ -14,6 +14,7 @@ use handoff_protocol::{
 use super::{
     keys,
     operate::{Done, Operate},
+    tenant_of,
 };
 use crate::{
     engine::Engine,
@@ -35,7 +36,10 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<AnswerResult, DecisionError> {
-        let command = Answer::read(principal, body)?;
+        let command = match Answer::read(principal, body) {
+            Ok(command) => command,
+            Err(refusal) => return Err(self.about(principal, id, refusal).await?),
+        };
         let mut reads = Reads::none().chain(keys::RECEIPTS);
         if let Some(id) = principal.id() {
             reads = reads.record(RecordKey::new(PRINCIPAL, id));
@@ -58,5 +62,29 @@ impl Engine {
             Ok(Done { label: Some("answer_after_state_write"), ..Done::new(effects, result) })
         })
         .await
+    }
+
+    /// Names the request in a refusal that was decided before anything was looked up, if this tenant has it (section
+    /// 20). The code stays what it is either way.
+    async fn about(
+        &self,
+        principal: &Principal,
+        id: RequestId,
+        refusal: DecisionError,
+    ) -> Result<DecisionError, DecisionError> {
+        let nameless = matches!(
+            refusal,
+            DecisionError::RequesterMayNotAnswer { request_id: None }
+                | DecisionError::AnswerValidationFailed { request_id: None, .. }
+        );
+        if !nameless || self.document::<Request>(tenant_of(principal), id).await?.is_none() {
+            return Ok(refusal);
+        }
+        Ok(match refusal {
+            DecisionError::AnswerValidationFailed { fields, .. } => {
+                DecisionError::AnswerValidationFailed { request_id: Some(id), fields }
+            }
+            _ => DecisionError::RequesterMayNotAnswer { request_id: Some(id) },
+        })
     }
 }

@@ -92,11 +92,11 @@ impl Engine {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
         self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
-        let open = self.requests_of(tenant, keys::OPEN_BY_WAITER, waiter, Order::Ascending, SIGNALS).await?;
-        let last = self.requests_of(tenant, keys::BY_WAITER, waiter, Order::Descending, 1).await?;
+        let open = self.open_requests(tenant, waiter).await?;
+        let last = self.requests_of(tenant, keys::BY_WAITER, waiter, Order::Descending, None, 1).await?;
         let signals = self.unacked(tenant, waiter).await?.data;
         let pending: Vec<WaiterState> = open.iter().map(|request| request.waiter.state).collect();
-        let any_acked = last.iter().any(|request| request.waiter.state == WaiterState::Acked);
+        let any_acked = last.requests.iter().any(|request| request.waiter.state == WaiterState::Acked);
         Ok(ReattachResult {
             waiter_ref: waiter.clone(),
             state: aggregate(!signals.is_empty(), &pending, any_acked),
@@ -123,20 +123,44 @@ impl Engine {
         Ok(SignalList { data, has_more: page.more })
     }
 
+    /// Every pending request of a waiter, oldest first, however many.
+    async fn open_requests(&self, tenant: TenantId, waiter: &WaiterRef) -> Result<Vec<Request>, DecisionError> {
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.requests_of(tenant, keys::OPEN_BY_WAITER, waiter, Order::Ascending, after, SIGNALS).await?;
+            found.extend(page.requests);
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(found),
+            }
+        }
+    }
+
     async fn requests_of(
         &self,
         tenant: TenantId,
         index: IndexName,
         waiter: &WaiterRef,
         order: Order,
+        after: Option<Vec<u8>>,
         limit: usize,
-    ) -> Result<Vec<Request>, DecisionError> {
-        let scan = IndexScan { tenant, index, prefix: keys::waiter_prefix(waiter), after: None, order, limit };
+    ) -> Result<RequestPage, DecisionError> {
+        let scan = IndexScan { tenant, index, prefix: keys::waiter_prefix(waiter), after, order, limit };
         let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
-        page.rows
+        let next = page.rows.last().filter(|_| page.more).map(|row| row.sort_key.clone());
+        let requests = page
+            .rows
             .iter()
             .map(|row| document::read::<Request>(&row.record).map(|kept| kept.document))
             .collect::<Result<_, _>>()
-            .map_err(|error| internal(&error))
+            .map_err(|error| internal(&error))?;
+        Ok(RequestPage { requests, next })
     }
+}
+
+/// One page of a waiter's requests, and where the next begins.
+struct RequestPage {
+    requests: Vec<Request>,
+    next: Option<Vec<u8>>,
 }
