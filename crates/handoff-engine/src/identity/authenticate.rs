@@ -30,6 +30,8 @@ impl Engine {
         if credential.revoked_at.is_some() || credential.expires_at.is_some_and(|expires_at| now >= expires_at) {
             return Err(DecisionError::InvalidApiKey);
         }
+        // A bearer token is presented anew with each call, a session was when it began.
+        let presented_at = credential.presented_at.unwrap_or(now);
         let mut principal = Principal {
             tenant: credential.tenant,
             identity: match credential.holder {
@@ -40,11 +42,10 @@ impl Engine {
             },
             role: credential.link_role,
             strength: credential.strength,
-            // A bearer token is presented anew with each call.
-            reauth_at: (credential.strength >= AuthStrength::Reauth).then_some(now),
-            mfa_at: (credential.strength == AuthStrength::Mfa).then_some(now),
+            reauth_at: (credential.strength >= AuthStrength::Reauth).then_some(presented_at),
+            mfa_at: (credential.strength == AuthStrength::Mfa).then_some(presented_at),
             scopes: credential.scopes,
-            display: None,
+            display: credential.link_display,
             on_behalf_of: credential.on_behalf_of,
             test: credential.test,
         };

@@ -27,7 +27,7 @@ pub(crate) const PRINCIPALS: IndexName = IndexName::from_static("principal.id");
 pub(crate) const SIGNING_KEYS: IndexName = IndexName::from_static("signing_key.id");
 
 /// A tenant, in the list that the system tenant keeps.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct TenantRecord {
     pub(crate) org_id: OrgId,
     pub(crate) created_at: Timestamp,
@@ -56,7 +56,7 @@ pub enum MemberKind {
 }
 
 /// A person or a machine, as it stands now.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct PrincipalRecord {
     pub(crate) id: PrincipalId,
     pub(crate) kind: MemberKind,
@@ -91,7 +91,7 @@ impl Document for PrincipalRecord {
 }
 
 /// A bearer token or a session, under the token's digest (system tenant).
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct CredentialRecord {
     pub(crate) digest: handoff_protocol::digest::Digest,
     pub(crate) tenant: OrgId,
@@ -101,10 +101,17 @@ pub(crate) struct CredentialRecord {
     pub(crate) scopes: Scopes,
     /// The role of an anonymous link, which has no record of its own.
     pub(crate) link_role: Role,
+    /// The name of an anonymous link.
+    #[serde(default)]
+    pub(crate) link_display: Option<String>,
     pub(crate) on_behalf_of: Option<PrincipalId>,
     /// Whether it is for trying things out.
     #[serde(default)]
     pub(crate) test: bool,
+    /// When a session began, which is when its person presented a credential (rule A-5); none for a bearer token, which
+    /// is presented anew with each call.
+    #[serde(default)]
+    pub(crate) presented_at: Option<Timestamp>,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) revoked_at: Option<Timestamp>,
@@ -165,5 +172,23 @@ impl Document for SigningKeyStatus {
 
     fn index(&self) -> Vec<IndexRow> {
         vec![IndexRow { index: SIGNING_KEYS, sort_key: self.id().into_bytes() }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use handoff_protocol::json::{from_json, read_str};
+
+    use super::*;
+
+    #[test]
+    fn a_session_that_was_kept_without_its_moment_reads_as_one_without() {
+        let kept = format!(
+            r#"{{"digest":"{}","tenant":"org_01K3M7QW8ZC4YRXB2N6VD9FTHE","holder":null,"strength":"session","scopes":["*"],
+                "link_role":"viewer","on_behalf_of":null,"created_at":"2026-01-01T00:00:00Z","expires_at":null,"revoked_at":null}}"#,
+            handoff_protocol::digest::Digest::zero()
+        );
+        let record: CredentialRecord = from_json(read_str(&kept).unwrap()).unwrap();
+        assert_eq!((record.presented_at, record.test), (None, false));
     }
 }

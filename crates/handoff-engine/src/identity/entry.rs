@@ -1,8 +1,10 @@
 //! How a person enters: a one-time link becomes a session by an explicit press, never by opening it.
 
 use handoff_protocol::{
+    decision::Request,
     duration::ExactDuration,
-    id::{OrgId, PrincipalId, RequestId, UserId},
+    id::{OrgId, PrincipalId, RequestId, TenantId, UserId},
+    json::Json,
     principal::{AuthStrength, Role, Scopes},
     secret::Secret,
     timestamp::Timestamp,
@@ -15,7 +17,9 @@ use super::{
 };
 use crate::{
     decision::apply::Writes,
+    document::{self, Document as _},
     engine::{Engine, SYSTEM},
+    store::RecordKey,
     transaction::{Halt, Outcome},
 };
 
@@ -29,6 +33,10 @@ pub struct Invitation {
     pub display: Option<String>,
     /// Until when the link can be used.
     pub expires_at: Timestamp,
+    /// Where the person is headed.
+    pub request_id: Option<RequestId>,
+    /// What that request asks, in its own words.
+    pub request_title: Option<String>,
 }
 
 /// A session that began.
@@ -84,7 +92,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`IdentityError::LinkNotValid`].
+    /// [`IdentityError::LinkNotValid`]; [`IdentityError::Store`] if the store fails.
     pub async fn invitation(&self, token: &str) -> Result<Invitation, IdentityError> {
         let digest = tokens::digest(token);
         let link = self
@@ -95,10 +103,28 @@ impl Engine {
             })
             .await?;
         let member = self.member(link.tenant, link.person).await.map_err(|_| IdentityError::LinkNotValid)?;
-        Ok(Invitation { display: member.display, expires_at: link.expires_at })
+        let request_title = match link.request_id {
+            Some(id) => self.title(link.tenant, id).await?,
+            None => None,
+        };
+        Ok(Invitation {
+            display: member.display,
+            expires_at: link.expires_at,
+            request_id: link.request_id,
+            request_title,
+        })
     }
 
-    /// Uses up a link and begins a session, in one commit.
+    /// The title of a request, if there is such a request.
+    async fn title(&self, tenant: OrgId, id: RequestId) -> Result<Option<String>, IdentityError> {
+        let found = self.inner.store.get(&TenantId::Org(tenant), &[RecordKey::new(Request::KIND, id)]).await?;
+        let Some(record) = found.into_iter().next().flatten() else { return Ok(None) };
+        let request = document::read::<Request>(&record)?.document;
+        Ok(request.prompt.get("title").and_then(Json::as_str).map(str::to_owned))
+    }
+
+    /// Uses up a link and begins a session, in one commit. Its person counts as having presented a credential at this
+    /// moment (rule A-5).
     ///
     /// # Errors
     ///
@@ -117,11 +143,14 @@ impl Engine {
                     digest: session_digest,
                     tenant: used.tenant,
                     holder: Some(used.person),
-                    strength: AuthStrength::Session,
+                    // Worth that much while it is fresh, and a session afterwards.
+                    strength: AuthStrength::Reauth,
                     scopes: Scopes::All,
                     link_role: Role::Viewer,
+                    link_display: None,
                     on_behalf_of: None,
                     test: false,
+                    presented_at: Some(moment.now),
                     created_at: moment.now,
                     expires_at: Some(expires_at),
                     revoked_at: None,

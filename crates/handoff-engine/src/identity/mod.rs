@@ -4,6 +4,7 @@
 //! whose above all, is kept under the system tenant.
 
 mod authenticate;
+mod bootstrap;
 pub(crate) mod documents;
 mod entry;
 mod keys;
@@ -13,6 +14,7 @@ mod tokens;
 use handoff_protocol::id::TenantId;
 
 pub use self::{
+    bootstrap::{Bootstrap, Holder},
     documents::{MemberKind, SigningKeyStatus},
     entry::{Entered, Invitation},
     members::{Member, NewCredential},
