@@ -5,14 +5,22 @@ use handoff_protocol::{
     id::RequestId,
 };
 
-use crate::{control::Control, form::Form, notice::Fault, session::Visitor, words};
+use crate::{
+    control::{self, Control},
+    form::Form,
+    notice::Fault,
+    session::Visitor,
+    words,
+};
 
-/// What was submitted and found faulty, for filling the form in again.
+/// What was submitted and not recorded, for filling the form in again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Faulty<'a> {
     pub(crate) form: &'a Form,
     pub(crate) fields: &'a [FieldError],
     pub(crate) note_too_long: bool,
+    /// Whether the question is not the one any more that the form was shown with.
+    pub(crate) is_stale: bool,
 }
 
 /// A form for a template.
@@ -37,12 +45,18 @@ impl AnswerForm {
         let submitted = faulty.map(|faulty| faulty.form);
         let errors = faulty.map(|faulty| faulty.fields).unwrap_or_default();
         let note_too_long = faulty.is_some_and(|faulty| faulty.note_too_long);
+        let is_stale = faulty.is_some_and(|faulty| faulty.is_stale);
+        let control = |field| {
+            // What was filled in stays, where it was filled into a field that is still there.
+            let submitted = submitted.filter(|form| !is_stale || control::stays(field, form));
+            Control::new(field, submitted, errors)
+        };
         Ok(Self {
             action: view.id,
             csrf: visitor.csrf(),
             nonce: nonce()?,
             rendered_digest: view.rendered_digest.to_string(),
-            controls: requires.fields.iter().map(|field| Control::new(field, submitted, errors)).collect(),
+            controls: requires.fields.iter().map(control).collect(),
             note: submitted.and_then(|form| form.get("note")).unwrap_or_default().to_owned(),
             note_error: note_too_long.then_some(words::NOTE_TOO_LONG),
         })

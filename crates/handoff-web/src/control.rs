@@ -6,7 +6,7 @@ use handoff_protocol::{
     json::Json,
 };
 
-use crate::{form::Form, prompt::cell, words};
+use crate::{form::Form, pretty::pretty, prompt::cell, words};
 
 /// What the `yes` of a boolean and of an attestation travels as.
 pub(crate) const YES: &str = "yes";
@@ -21,10 +21,14 @@ const ONE_LINE: u64 = 120;
 pub(crate) struct Control {
     /// The name that its value is submitted under.
     pub(crate) name: String,
+    /// What the form says of it besides its value.
+    pub(crate) shown: String,
     pub(crate) title: String,
     pub(crate) help: Option<String>,
     /// What it takes, where that is not plain from looking at it.
     pub(crate) hint: Option<String>,
+    /// The schema that a document is to follow, in the asker's own words.
+    pub(crate) schema: Option<String>,
     pub(crate) required: bool,
     pub(crate) error: Option<String>,
     pub(crate) input: Input,
@@ -41,6 +45,8 @@ pub(crate) enum Input {
     Line { value: String, digits: bool },
     /// Text of any length.
     Text { value: String },
+    /// JSON to edit.
+    Document { value: String },
     /// A statement to tick.
     Tick { ticked: bool },
 }
@@ -107,17 +113,37 @@ impl Control {
                 let input = if one_line { Input::Line { value, digits: false } } else { Input::Text { value } };
                 (input, max_len.map(words::text_limit))
             }
+            FieldKind::Document { .. } => {
+                let value = match submitted {
+                    Some(form) => form.get(&name).unwrap_or_default().to_owned(),
+                    None => field.initial.as_ref().filter(|initial| !initial.is_null()).map(pretty).unwrap_or_default(),
+                };
+                (Input::Document { value }, Some(words::DOCUMENT.to_owned()))
+            }
+            FieldKind::FileRef => {
+                let value = text();
+                // A line would lose the breaks of what is there.
+                let one_line = !value.contains('\n');
+                let input = if one_line { Input::Line { value, digits: false } } else { Input::Text { value } };
+                (input, Some(words::FILE_REF.to_owned()))
+            }
             // Never ticked beforehand: it is the person who affirms.
             FieldKind::Attestation => {
                 (Input::Tick { ticked: submitted.is_some_and(|form| form.get(&name) == Some(YES)) }, None)
             }
         };
         let error = error.map(|error| words::field_error(&field.kind, error));
+        let schema = match &field.kind {
+            FieldKind::Document { schema_ref } => schema_ref.clone().filter(|schema| !schema.trim().is_empty()),
+            _ => None,
+        };
         Self {
+            shown: shown(field),
             title: field.title().to_owned(),
             help: field.help.clone().filter(|help| !help.is_empty()),
             // What is wrong often says what is taken; once is enough.
             hint: hint.filter(|hint| error.as_ref() != Some(hint)),
+            schema,
             required: field.required,
             error,
             input,
@@ -127,15 +153,34 @@ impl Control {
 
     /// Whether it is one element that a label can point to, rather than a group.
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self.input, Input::Line { .. } | Input::Text { .. })
+        matches!(self.input, Input::Line { .. } | Input::Text { .. } | Input::Document { .. })
     }
 
     /// The ids of what describes it, for `aria-describedby`; empty for none.
     pub(crate) fn described_by(&self) -> String {
-        let parts = [("help", self.help.is_some()), ("hint", self.hint.is_some()), ("error", self.error.is_some())];
+        let parts = [
+            ("help", self.help.is_some()),
+            ("hint", self.hint.is_some()),
+            ("schema", self.schema.is_some()),
+            ("error", self.error.is_some()),
+        ];
         let ids = parts.into_iter().filter(|(_, there)| *there).map(|(part, _)| format!("{}-{part}", self.name));
         ids.collect::<Vec<_>>().join(" ")
     }
+}
+
+/// The name under which a form says which fields it shows.
+pub(crate) const SHOWN: &str = "shown";
+
+/// What a form says of a field that it shows.
+fn shown(field: &Field) -> String {
+    format!("{} {}", field.kind.as_str(), field.name)
+}
+
+/// Whether what a form of an earlier version holds for a field is meant for what the field is now. Who affirmed a
+/// statement affirmed it as it read then.
+pub(crate) fn stays(field: &Field, form: &Form) -> bool {
+    !matches!(field.kind, FieldKind::Attestation) && form.all(SHOWN).any(|sent| sent == shown(field))
 }
 
 /// The name that a field's value is submitted under; the prefix keeps it apart from the form's own inputs.

@@ -8,6 +8,7 @@
 //! | `pages` | one file a page: inbox, request, answer, entering and leaving |
 //! | `prompt`, `answer_form`, `control`, `outcome`, `notice` | what a page shows of a request: its evidence, its form, its fields, its receipt, what there is to say |
 //! | `form`, `submission` | from a submitted form to the body of an answer |
+//! | `pretty` | documents as people read and edit them |
 //! | `session`, `origin`, `headers` | who is asking, whether our own page sent the form, and what browsers may do |
 //! | `page`, `words`, `when`, `assets` | the frame around each page, its words, its times, its stylesheet |
 
@@ -21,6 +22,7 @@ mod origin;
 mod outcome;
 mod page;
 mod pages;
+mod pretty;
 mod prompt;
 mod session;
 mod site;

@@ -9,7 +9,7 @@ use handoff_protocol::{
     json::{Json, from_json},
 };
 
-use crate::{control::option_label, prompt::cell, when::When, words};
+use crate::{control::option_label, pretty::pretty, prompt::cell, when::When, words};
 
 /// A receipt for a template.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct Outcome {
 pub(crate) struct Decided {
     pub(crate) title: String,
     pub(crate) answers: Vec<String>,
+    /// Whether they are JSON, to be shown to the letter.
+    pub(crate) is_document: bool,
 }
 
 impl Outcome {
@@ -67,10 +69,12 @@ fn decided(values: &Json, requires: &Requires) -> Vec<Decided> {
     let Some(values) = values.as_object() else { return Vec::new() };
     let asked = requires.fields.iter().filter_map(|field| {
         let value = values.get(&field.name).filter(|value| !value.is_null())?;
-        Some(Decided { title: field.title().to_owned(), answers: answers(field, value) })
+        let is_document = matches!(field.kind, FieldKind::Document { .. });
+        Some(Decided { title: field.title().to_owned(), answers: answers(field, value), is_document })
     });
     let strays = values.iter().filter(|(name, _)| requires.field(name).is_none());
-    let strays = strays.map(|(name, value)| Decided { title: name.to_owned(), answers: vec![cell(value)] });
+    let strays =
+        strays.map(|(name, value)| Decided { title: name.to_owned(), answers: vec![cell(value)], is_document: false });
     asked.chain(strays).collect()
 }
 
@@ -90,6 +94,7 @@ fn answers(field: &Field, value: &Json) -> Vec<String> {
         (FieldKind::Boolean, Json::Bool(true)) => vec![words::YES.to_owned()],
         (FieldKind::Boolean, Json::Bool(false)) => vec![words::NO.to_owned()],
         (FieldKind::Attestation, Json::Bool(true)) => vec![words::ATTESTED.to_owned()],
+        (FieldKind::Document { .. }, value) => vec![pretty(value)],
         (_, value) => vec![cell(value)],
     }
 }

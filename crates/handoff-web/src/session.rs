@@ -1,6 +1,7 @@
 //! Who is asking: the session cookie, and the token that ties a form to it.
 
 use axum::http::{HeaderMap, HeaderValue, header::COOKIE};
+use handoff_engine::identity::Entered;
 use handoff_protocol::{
     decision::DecisionError,
     digest::Digest,
@@ -57,10 +58,12 @@ impl Visitor {
     }
 }
 
-/// The cookie that begins a session.
-pub(crate) fn begin(site: &Site, token: &Secret<String>) -> Option<HeaderValue> {
+/// The cookie that begins a session, and that browsers forget when the session ends.
+pub(crate) fn begin(site: &Site, entered: &Entered) -> Option<HeaderValue> {
     let secure = if site.is_secure() { "; Secure" } else { "" };
-    cookie(&format!("{COOKIE_NAME}={}; Path=/; HttpOnly; SameSite=Lax{secure}", token.expose()))
+    let lasts = entered.expires_at.since(site.engine.now()).as_secs();
+    let token = entered.session.expose();
+    cookie(&format!("{COOKIE_NAME}={token}; Path=/; Max-Age={lasts}; HttpOnly; SameSite=Lax{secure}"))
 }
 
 /// The cookie that ends one.

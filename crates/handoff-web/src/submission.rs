@@ -1,9 +1,12 @@
 //! From a submitted form to the body of an answer. Nothing is judged here: what does not fit a field is passed on as it
-//! is, so that the engine says what is wrong with it.
+//! is, so that the engine says what is wrong with it, in its own order.
+//!
+//! Text that is no JSON cannot be passed on as a document: any text would be one. It travels under the input's own name,
+//! which no field can have, so the engine refuses the answer for it, and [`faults`] says of which field that was.
 
 use handoff_protocol::{
-    decision::{Field, FieldKind, Requires},
-    json::{Json, Number, Object},
+    decision::{Field, FieldError, FieldErrorCode, FieldKind, Requires},
+    json::{Json, Number, Object, read_str},
 };
 
 use crate::{
@@ -15,7 +18,9 @@ use crate::{
 pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
     let mut values = Object::new();
     for field in &requires.fields {
-        if let Some(value) = value(form, field) {
+        if let Some(text) = unreadable(form, field) {
+            values.insert(input_name(&field.name), text);
+        } else if let Some(value) = value(form, field) {
             values.insert(field.name.as_str(), value);
         }
     }
@@ -28,6 +33,32 @@ pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
         body.insert("rendered_digest", shown);
     }
     Json::Object(body)
+}
+
+/// What is wrong with a form, by what the engine found wrong with the answer that was made of it.
+pub(crate) fn faults(form: &Form, requires: &Requires, found: &[FieldError]) -> Vec<FieldError> {
+    let documents: Vec<&Field> = requires.fields.iter().filter(|field| unreadable(form, field).is_some()).collect();
+    let is_unread = |name: &str| documents.iter().any(|field| name == field.name || name == input_name(&field.name));
+    let others = found.iter().filter(|fault| !is_unread(&fault.name)).cloned();
+    let unread = documents.iter().map(|field| FieldError {
+        name: field.name.clone(),
+        code: FieldErrorCode::WrongType,
+        message: unreadable(form, field).and_then(read_fault),
+    });
+    others.chain(unread).collect()
+}
+
+/// What was typed into a document's input that is no JSON.
+fn unreadable<'a>(form: &'a Form, field: &Field) -> Option<&'a str> {
+    let FieldKind::Document { .. } = field.kind else { return None };
+    form.get(&input_name(&field.name)).filter(|text| !text.trim().is_empty() && read_str(text).is_err())
+}
+
+/// Why a text is no JSON, and on which line; nothing of the text.
+fn read_fault(text: &str) -> Option<String> {
+    let error = read_str(text).err()?;
+    let line = text.bytes().take(error.offset).filter(|byte| *byte == b'\n').count().saturating_add(1);
+    Some(format!("is not JSON: {} on line {line}", error.kind))
 }
 
 /// The value of a field; none for what was left empty.
@@ -60,6 +91,9 @@ fn value(form: &Form, field: &Field) -> Option<Json> {
             NO => Json::Bool(false),
             other => Json::from(other),
         }),
+        // `null` says that there is none.
+        FieldKind::Document { .. } => sent.next().and_then(|text| read_str(text).ok()).filter(|value| !value.is_null()),
+        FieldKind::FileRef => sent.next().map(Json::from),
         FieldKind::Attestation => sent.next().map(|text| if text == YES { Json::Bool(true) } else { Json::from(text) }),
     }
 }

@@ -27,6 +27,36 @@ impl fmt::Display for When {
     }
 }
 
+/// A time to come, and what is left until then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    pub(crate) at: When,
+    pub(crate) now: Timestamp,
+}
+
+impl Deadline {
+    /// How much time is left, in the two largest units; no more than there is.
+    pub(crate) fn left(self) -> String {
+        let minutes = self.at.0.since(self.now).as_secs() / 60;
+        let (days, hours, rest) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
+        let parts = match (days, hours, rest) {
+            (0, 0, 0) if self.at.0 <= self.now => return "no time left".to_owned(),
+            (0, 0, 0) => return "less than a minute left".to_owned(),
+            (0, hours, minutes) => [count(hours, "hour"), count(minutes, "minute")],
+            (days, hours, _) => [count(days, "day"), count(hours, "hour")],
+        };
+        format!("{} left", parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+    }
+}
+
+fn count(number: u64, unit: &str) -> Option<String> {
+    match number {
+        0 => None,
+        1 => Some(format!("1 {unit}")),
+        number => Some(format!("{number} {unit}s")),
+    }
+}
+
 fn month_name(month: &str) -> &str {
     match month {
         "01" => "January",
@@ -48,6 +78,25 @@ fn month_name(month: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_is_told_in_the_two_largest_units() {
+        for (seconds, left) in [
+            (-1, "no time left"),
+            (0, "no time left"),
+            (59, "less than a minute left"),
+            (60, "1 minute left"),
+            (3_599, "59 minutes left"),
+            (14_400, "4 hours left"),
+            (3_660, "1 hour 1 minute left"),
+            (86_399, "23 hours 59 minutes left"),
+            (86_400 + 60, "1 day left"),
+            (3 * 86_400 + 7_200, "3 days 2 hours left"),
+        ] {
+            let at = When(Timestamp::from_unix_seconds(1_000_000 + seconds));
+            assert_eq!(Deadline { at, now: Timestamp::from_unix_seconds(1_000_000) }.left(), left, "{seconds}");
+        }
+    }
 
     #[test]
     fn a_time_is_written_out_to_the_minute() {

@@ -21,6 +21,7 @@ pub(crate) const INBOX_READ_ONLY: &str = "you can read this one, not answer it";
 pub(crate) const ASKED: &str = "Asked";
 pub(crate) const ASKED_FOR: &str = "Waiting program";
 pub(crate) const DEADLINE: &str = "Answer by";
+pub(crate) const FRESH_UNTIL: &str = "Your sign-in is fresh until";
 pub(crate) const OTHERWISE: &str = "If nobody answers";
 pub(crate) const WHY_AUTHORITY: &str = "Why this needs authority";
 pub(crate) const EVIDENCE: &str = "To look at first";
@@ -33,6 +34,9 @@ pub(crate) const CONFIRM: &str = "I confirm this";
 pub(crate) const YES: &str = "Yes";
 pub(crate) const NO: &str = "No";
 pub(crate) const NO_ANSWER: &str = "No answer";
+pub(crate) const DOCUMENT: &str = "JSON.";
+pub(crate) const SCHEMA: &str = "It is to follow the schema";
+pub(crate) const FILE_REF: &str = "What the file is filed under: a name, a number or an address.";
 pub(crate) const NOTE: &str = "Note for the record";
 pub(crate) const NOTE_HELP: &str = "Kept with the receipt, for whoever reads it later.";
 pub(crate) const NOTE_TOO_LONG: &str = "Shorten the note to 2000 characters.";
@@ -70,6 +74,7 @@ pub(crate) const NEWER_REQUEST: &str = "Open the request that replaced it";
 pub(crate) const ENTER_TITLE: &str = "Enter";
 pub(crate) const ENTER_AS: &str = "This link is for";
 pub(crate) const ENTER_SOMEBODY: &str = "one person of your team";
+pub(crate) const ENTER_ASKS: &str = "It leads to this request:";
 pub(crate) const ENTER_TEXT: &str =
     "It works once. After you press the button you are signed in on this device, and the link is used up.";
 pub(crate) const ENTER_UNTIL: &str = "Valid until";
@@ -126,6 +131,14 @@ pub(crate) const FAULTY: Saying = Saying {
     title: "Your answer was not sent yet",
     text: "Nothing was recorded. Mend what is marked and send it again.",
 };
+pub(crate) const STALE: Saying = Saying {
+    title: "The question changed while you were reading",
+    text: "So your answer was not recorded. Read the question again as it stands now, look over what you filled in, and send it again.",
+};
+pub(crate) const STALE_AND_FAULTY: Saying = Saying {
+    title: "The question changed while you were reading",
+    text: "Your answer was not recorded. Read the question again as it stands now, mend what is marked, and send it again.",
+};
 pub(crate) const TOO_LATE_OTHERS: Saying =
     Saying { title: "Somebody answered before you", text: "Your answer was not recorded. What stands is this:" };
 pub(crate) const TOO_LATE_YOURS: Saying = Saying {
@@ -147,6 +160,29 @@ pub(crate) const MAY_NOT_ANSWER: Saying =
     Saying { title: "You can read this request, but not answer it", text: "Somebody else has to decide." };
 pub(crate) const NOT_ENOUGH_AUTHORITY: Saying =
     Saying { title: "You may not answer this request", text: "Your answer was not recorded." };
+pub(crate) const STRENGTH_READING: Saying =
+    Saying { title: "You can read this request, but not answer it yet", text: "" };
+pub(crate) const STRENGTH_ANSWERING: Saying =
+    Saying { title: "You may not answer this request yet", text: "Your answer was not recorded." };
+pub(crate) const NO_SECOND_FACTOR: Saying =
+    Saying { title: "You can read this request, but not answer it here", text: "" };
+
+/// What to say first to somebody who reads and lacks something to answer.
+pub(crate) fn can_only_read(lacking: Lacking) -> Saying {
+    match lacking {
+        Lacking::Strength(AuthStrength::Mfa) => NO_SECOND_FACTOR,
+        Lacking::Strength(_) => STRENGTH_READING,
+        Lacking::Role(_) | Lacking::Assignment => MAY_NOT_ANSWER,
+    }
+}
+
+/// What to say first to somebody who answered and lacks something.
+pub(crate) fn may_not_answer(lacking: Lacking) -> Saying {
+    match lacking {
+        Lacking::Strength(AuthStrength::Reauth) => STRENGTH_ANSWERING,
+        Lacking::Strength(_) | Lacking::Role(_) | Lacking::Assignment => NOT_ENOUGH_AUTHORITY,
+    }
+}
 
 /// How urgent it is, where that is worth a word.
 pub(crate) fn urgency(urgency: Urgency) -> Option<&'static str> {
@@ -170,8 +206,12 @@ pub(crate) fn otherwise(policy: Option<OnExpiry>) -> &'static str {
 pub(crate) fn lacking(lacking: Lacking) -> String {
     match lacking {
         Lacking::Role(role) => format!("It needs the role \u{201c}{}\u{201d} or a higher one.", role.as_str()),
-        Lacking::Strength(AuthStrength::Reauth) => "It needs a fresh sign-in.".to_owned(),
-        Lacking::Strength(AuthStrength::Mfa) => "It needs a second factor.".to_owned(),
+        Lacking::Strength(AuthStrength::Reauth) => {
+            "It needs a sign-in of the last five minutes, and yours is older. Open a new one-time link to enter again, then answer within five minutes. If you have none, ask whoever runs Handoff for one.".to_owned()
+        }
+        Lacking::Strength(AuthStrength::Mfa) => {
+            "It needs a second factor of the last five minutes, and these pages have no way to take one.".to_owned()
+        }
         Lacking::Strength(AuthStrength::Session | AuthStrength::LinkOnly) => "It needs a full sign-in.".to_owned(),
         Lacking::Assignment => "It was given to certain people, and you are not one of them.".to_owned(),
     }
@@ -188,6 +228,10 @@ pub(crate) fn field_error(kind: &FieldKind, error: &FieldError) -> String {
         (FieldErrorCode::Required, _) => "Fill this in.".to_owned(),
         (FieldErrorCode::NotAnOption, _) => "Choose from what is shown.".to_owned(),
         (_, FieldKind::Number { min, max }) => number(*min, *max),
+        (FieldErrorCode::OutOfRange, FieldKind::Document { .. }) => {
+            "Numbers in it can only be whole, with 15 digits at the most; put others in quotes.".to_owned()
+        }
+        (FieldErrorCode::SchemaViolation, _) => "This does not follow the schema.".to_owned(),
         (FieldErrorCode::OutOfRange, FieldKind::Text { max_len: Some(max) }) => {
             format!("Shorten this to {max} characters.")
         }

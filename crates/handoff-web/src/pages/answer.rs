@@ -10,9 +10,10 @@ use axum::{
     response::Response,
 };
 use handoff_protocol::{
-    decision::{DecisionError, Receipt, idempotency::IdempotencyKey, terms::RequestState, view::RequestView},
+    decision::{DecisionError, Lacking, Receipt, idempotency::IdempotencyKey, terms::RequestState, view::RequestView},
     id::RequestId,
     json::from_json,
+    principal::AuthStrength,
 };
 
 use super::{
@@ -80,22 +81,32 @@ async fn explain(site: &Site, visitor: &Visitor, id: RequestId, form: &Form, err
     // Whatever else is wrong with it, an answer to a request that ended is too late.
     if let Some(saying) = too_late(visitor, &loaded.view) {
         let occasion = Occasion::Refused { saying, detail: loaded.view.cancel_reason.clone() };
-        return request::respond(StatusCode::CONFLICT, visitor, loaded, &occasion);
+        return request::respond(StatusCode::CONFLICT, site, visitor, loaded, &occasion);
     }
+    // The engine holds that against an answer under strict binding alone (rule S-5). To people it is said either way.
+    let is_stale = form.get("rendered_digest") != Some(loaded.view.rendered_digest.to_string().as_str());
+    let faults = submission::faults(form, &loaded.requires, error.fields());
+    let faulty = Faulty { form, fields: &faults, note_too_long: false, is_stale };
     let (status, occasion) = match error {
-        DecisionError::AnswerValidationFailed { fields, .. } => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(Faulty { form, fields, note_too_long: false }))
+        // What was made of the values of another question is not held against this one's.
+        DecisionError::PresentationStale { .. } => {
+            (StatusCode::CONFLICT, Occasion::Faulty(Faulty { fields: &[], is_stale: true, ..faulty }))
         }
+        DecisionError::AnswerValidationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(faulty)),
         DecisionError::InvalidRequest(fault) if fault.path == "note" => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(Faulty { form, fields: &[], note_too_long: true }))
+            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(Faulty { note_too_long: true, ..faulty }))
         }
         DecisionError::InsufficientAuthority { lacking, .. } => {
             let detail = Some(words::lacking(*lacking));
+            (StatusCode::FORBIDDEN, Occasion::Refused { saying: words::may_not_answer(*lacking), detail })
+        }
+        DecisionError::AuthStrengthNotPermitted { .. } => {
+            let detail = Some(words::lacking(Lacking::Strength(AuthStrength::Session)));
             (StatusCode::FORBIDDEN, Occasion::Refused { saying: words::NOT_ENOUGH_AUTHORITY, detail })
         }
         other => return page::refuse(other, Some(visitor)),
     };
-    request::respond(status, visitor, loaded, &occasion)
+    request::respond(status, site, visitor, loaded, &occasion)
 }
 
 /// What to say to somebody whose answer came after the end; nothing while the request is pending.

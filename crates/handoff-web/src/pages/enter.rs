@@ -24,6 +24,8 @@ use crate::{
 struct EnterPage {
     frame: Frame,
     name: Option<String>,
+    /// What the request asks that the link leads to.
+    asks: Option<String>,
     expires_at: When,
 }
 
@@ -32,8 +34,13 @@ pub(crate) async fn show(State(site): State<Site>, path: Result<Path<String>, Pa
     let Ok(Path(token)) = path else { return refuse(&IdentityError::LinkNotValid) };
     match site.engine.invitation(&token).await {
         Ok(invitation) => {
-            let expires_at = When(invitation.expires_at);
-            page::render(StatusCode::OK, &EnterPage { frame: Frame::new(None), name: invitation.display, expires_at })
+            let page = EnterPage {
+                frame: Frame::new(None),
+                name: invitation.display,
+                asks: invitation.request_title,
+                expires_at: When(invitation.expires_at),
+            };
+            page::render(StatusCode::OK, &page)
         }
         Err(error) => refuse(&error),
     }
@@ -51,7 +58,7 @@ pub(crate) async fn submit(
     let Ok(Path(token)) = path else { return refuse(&IdentityError::LinkNotValid) };
     match site.engine.enter(&token).await {
         Ok(entered) => {
-            let Some(cookie) = session::begin(&site, &entered.session) else {
+            let Some(cookie) = session::begin(&site, &entered) else {
                 return page::refuse(&DecisionError::Internal, None);
             };
             let target = entered.request_id.map_or_else(|| "/".to_owned(), |id| format!("/requests/{id}"));

@@ -11,6 +11,7 @@ use handoff_protocol::{
     decision::{Requires, terms::RequestState, view::RequestView},
     id::RequestId,
     json::Json,
+    timestamp::Timestamp,
 };
 
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
     page::{self, Frame},
     session::Visitor,
     site::Site,
-    when::When,
+    when::{Deadline, When},
     words,
 };
 
@@ -38,7 +39,7 @@ struct Row {
     id: RequestId,
     title: String,
     asked_at: When,
-    deadline: Option<When>,
+    deadline: Option<Deadline>,
     urgency: Option<&'static str>,
     can_answer: bool,
 }
@@ -57,7 +58,8 @@ pub(crate) async fn show(State(site): State<Site>, RawQuery(query): RawQuery, he
         RequestFilter { states: vec![RequestState::Pending], after, limit: Some(PAGE), ..RequestFilter::default() };
     match site.engine.requests(&visitor.principal, &filter).await {
         Ok(listing) => {
-            let rows = listing.data.iter().map(|view| Row::new(view, &visitor)).collect();
+            let now = site.engine.now();
+            let rows = listing.data.iter().map(|view| Row::new(view, &visitor, now)).collect();
             let page = InboxPage { frame: Frame::new(Some(&visitor)), rows, next: listing.next_cursor };
             page::render(StatusCode::OK, &page)
         }
@@ -66,15 +68,15 @@ pub(crate) async fn show(State(site): State<Site>, RawQuery(query): RawQuery, he
 }
 
 impl Row {
-    fn new(view: &RequestView, visitor: &Visitor) -> Self {
+    fn new(view: &RequestView, visitor: &Visitor, now: Timestamp) -> Self {
         let authority = Requires::read(&view.requires).map(|requires| requires.authority);
         Self {
             id: view.id,
             title: view.prompt.get("title").and_then(Json::as_str).unwrap_or_default().to_owned(),
             asked_at: When(view.created_at),
-            deadline: view.expires_at.map(When),
+            deadline: view.expires_at.map(|at| Deadline { at: When(at), now }),
             urgency: words::urgency(view.urgency),
-            can_answer: authority.is_ok_and(|authority| authority.check(&visitor.principal).is_ok()),
+            can_answer: authority.is_ok_and(|authority| authority.check(&visitor.principal, now).is_ok()),
         }
     }
 }

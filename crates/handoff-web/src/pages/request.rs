@@ -12,19 +12,22 @@ use handoff_protocol::{
         terms::{OnExpiry, RequestState},
         view::RequestView,
     },
+    duration::ExactDuration,
     id::RequestId,
+    principal::{AuthStrength, FRESH_SECONDS},
+    timestamp::Timestamp,
 };
 
 use crate::{
     answer_form::{AnswerForm, Faulty},
-    control::Input,
+    control::{Input, SHOWN},
     notice::Notice,
     outcome::Outcome,
     page::{self, Frame},
     prompt::Prompt,
     session::Visitor,
     site::Site,
-    when::When,
+    when::{Deadline, When},
     words::{self, Saying},
 };
 
@@ -40,7 +43,7 @@ pub(crate) async fn show(
         Err(error) => return page::refuse(&error, None),
     };
     match load(&site, &visitor, path).await {
-        Ok(loaded) => respond(StatusCode::OK, &visitor, loaded, &Occasion::Looking),
+        Ok(loaded) => respond(StatusCode::OK, &site, &visitor, loaded, &Occasion::Looking),
         Err(error) => page::refuse(&error, Some(&visitor)),
     }
 }
@@ -76,7 +79,7 @@ pub(super) async fn load_by_id(site: &Site, visitor: &Visitor, id: RequestId) ->
 pub(super) enum Occasion<'a> {
     /// Somebody opened it.
     Looking,
-    /// An answer has faults.
+    /// An answer has faults, or the question changed under it.
     Faulty(Faulty<'a>),
     /// An answer came to nothing.
     Refused { saying: Saying, detail: Option<String> },
@@ -101,7 +104,9 @@ struct RequestPage {
 struct Facts {
     asked_at: When,
     waiter: String,
-    deadline: Option<When>,
+    deadline: Option<Deadline>,
+    /// Until when the visitor's sign-in is fresh, where the answer needs that.
+    fresh_until: Option<Deadline>,
     otherwise: Option<&'static str>,
     reason: Option<String>,
 }
@@ -109,12 +114,14 @@ struct Facts {
 /// Answers with the page of a request as it stands.
 pub(super) fn respond(
     status: StatusCode,
+    site: &Site,
     visitor: &Visitor,
     loaded: LoadedRequest,
     occasion: &Occasion<'_>,
 ) -> Response {
     let LoadedRequest { view, requires } = loaded;
-    let lacking = requires.authority.check(&visitor.principal).err();
+    let now = site.engine.now();
+    let lacking = requires.authority.check(&visitor.principal, now).err();
     let is_pending = view.state == RequestState::Pending;
     let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(sealed, &requires));
     let mut answer_form = None;
@@ -132,7 +139,12 @@ pub(super) fn respond(
         (Occasion::Refused { saying, detail }, _) => Some(Notice::alert(*saying, detail.as_deref())),
         (Occasion::Faulty(faulty), Some(form)) => {
             let faults = form.faults(faulty.fields, &requires);
-            Some(Notice { faults, ..Notice::alert(words::FAULTY, None) })
+            let saying = match (faulty.is_stale, faults.is_empty()) {
+                (true, true) => words::STALE,
+                (true, false) => words::STALE_AND_FAULTY,
+                (false, _) => words::FAULTY,
+            };
+            Some(Notice { faults, ..Notice::alert(saying, None) })
         }
         (Occasion::Faulty(_) | Occasion::Looking, _) => standing(&view, lacking),
     };
@@ -150,7 +162,7 @@ pub(super) fn respond(
         state,
         tone,
         urgency: words::urgency(view.urgency),
-        facts: Facts::new(&view, &requires),
+        facts: Facts::new(&view, &requires, visitor, now),
         notice,
         answer_form,
         outcome,
@@ -162,7 +174,7 @@ pub(super) fn respond(
 fn standing(view: &RequestView, lacking: Option<Lacking>) -> Option<Notice> {
     match view.state {
         RequestState::Pending => {
-            lacking.map(|lacking| Notice::calm(words::MAY_NOT_ANSWER, Some(&words::lacking(lacking))))
+            lacking.map(|lacking| Notice::calm(words::can_only_read(lacking), Some(&words::lacking(lacking))))
         }
         RequestState::Answered => None,
         RequestState::Expired => Some(Notice::calm(words::EXPIRED, None)),
@@ -171,15 +183,29 @@ fn standing(view: &RequestView, lacking: Option<Lacking>) -> Option<Notice> {
     }
 }
 
+/// Until when the visitor's sign-in is worth what the answer needs, where that passes (rule A-5).
+fn fresh_until(requires: &Requires, visitor: &Visitor, now: Timestamp) -> Option<Timestamp> {
+    let principal = &visitor.principal;
+    let presented_at = match requires.authority.auth_strength {
+        AuthStrength::Reauth if principal.grade(now) == AuthStrength::Reauth => principal.reauth_at,
+        AuthStrength::Mfa if principal.grade(now) == AuthStrength::Mfa => principal.mfa_at,
+        _ => None,
+    };
+    presented_at.map(|at| at.saturating_add(ExactDuration::from_seconds(FRESH_SECONDS)))
+}
+
 impl Facts {
-    fn new(view: &RequestView, requires: &Requires) -> Self {
+    fn new(view: &RequestView, requires: &Requires, visitor: &Visitor, now: Timestamp) -> Self {
         let policy = view.ttl_policy.as_ref().map(|policy| policy.on_expiry);
         let is_pending = view.state == RequestState::Pending;
         let ends = view.expires_at.is_some() || policy == Some(OnExpiry::Park);
         Self {
             asked_at: When(view.created_at),
             waiter: view.waiter_ref.as_str().to_owned(),
-            deadline: view.expires_at.filter(|_| is_pending).map(When),
+            deadline: view.expires_at.filter(|_| is_pending).map(|at| Deadline { at: When(at), now }),
+            fresh_until: fresh_until(requires, visitor, now)
+                .filter(|_| is_pending)
+                .map(|at| Deadline { at: When(at), now }),
             otherwise: (is_pending && ends).then(|| words::otherwise(policy)),
             reason: requires.authority.reason.clone(),
         }

@@ -25,7 +25,7 @@ async fn a_link_shows_whom_it_is_for_and_is_used_up_by_the_press_alone() {
     assert_eq!(reply.header("location"), Some(format!("/requests/{id}").as_str()));
     let cookie = reply.header("set-cookie").unwrap();
     let (_, attributes) = cookie.split_once("; ").unwrap();
-    assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Lax");
+    assert_eq!(attributes, "Path=/; Max-Age=43200; HttpOnly; SameSite=Lax");
     browser.follow(&reply).await.is(200).says("Go on?").says("Ada");
 }
 
