@@ -11,7 +11,7 @@ use handoff_protocol::{
     decision::{DecisionError, ErrorCode, WaiterRef},
     duration::ExactDuration,
     id::{AuthorizationId, PrincipalId, RequestId, SignalId, TenantId, Ulid, UserId},
-    principal::{Identity, Principal, Role, Scopes},
+    principal::{AuthStrength, Identity, Principal, Role, Scopes},
 };
 
 use super::world::{REASON, World, YES, add_person, ask, ask_with, code, json};
@@ -129,6 +129,40 @@ async fn a_link_works_once_and_looking_at_it_does_not_use_it() {
     let late = issue().await;
     world.clock.advance(Duration::from_secs(600));
     assert!(matches!(world.engine.enter(late.expose()).await, Err(IdentityError::LinkNotValid)));
+}
+
+#[tokio::test]
+async fn a_link_that_leads_to_a_request_says_what_it_asks() {
+    let world = World::new().await;
+    let request = world.raised(&ask("run:1", "one")).await;
+    let ttl = ExactDuration::from_minutes(10);
+    let person = user(&world.person);
+    let leading = world.engine.issue_link(world.tenant, person, ttl, Some(request)).await.unwrap();
+    let invitation = world.engine.invitation(leading.expose()).await.unwrap();
+    assert_eq!((invitation.request_id, invitation.request_title.as_deref()), (Some(request), Some("one")));
+    let plain = world.engine.issue_link(world.tenant, person, ttl, None).await.unwrap();
+    let invitation = world.engine.invitation(plain.expose()).await.unwrap();
+    assert_eq!((invitation.request_id, invitation.request_title), (None, None));
+    // A request of another tenant is none.
+    let elsewhere = world.engine.create_tenant().await.unwrap();
+    let stranger = world.engine.create_person(elsewhere, "Eve", Role::Admin).await.unwrap();
+    let foreign = world.engine.issue_link(elsewhere, stranger, ttl, Some(request)).await.unwrap();
+    assert_eq!(world.engine.invitation(foreign.expose()).await.unwrap().request_title, None);
+}
+
+#[tokio::test]
+async fn a_session_is_a_fresh_sign_in_for_five_minutes_and_no_second_factor() {
+    let world = World::new().await;
+    let ttl = ExactDuration::from_minutes(10);
+    let link = world.engine.issue_link(world.tenant, user(&world.person), ttl, None).await.unwrap();
+    let entered_at = world.engine.now();
+    let session = world.engine.enter(link.expose()).await.unwrap().session;
+    for (passed, grade) in [(0, AuthStrength::Reauth), (300, AuthStrength::Reauth), (1, AuthStrength::Session)] {
+        world.clock.advance(Duration::from_secs(passed));
+        let person = world.engine.authenticate(Some(session.expose())).await.unwrap();
+        assert_eq!(person.grade(world.engine.now()), grade);
+        assert_eq!((person.reauth_at, person.mfa_at), (Some(entered_at), None));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
