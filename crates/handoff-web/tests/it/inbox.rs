@@ -1,5 +1,7 @@
 //! The inbox.
 
+use std::time::Duration;
+
 use handoff_protocol::principal::Role;
 
 use crate::{html, world::World};
@@ -32,6 +34,15 @@ async fn pending_requests_are_listed_oldest_first_page_by_page() {
     let expected: Vec<String> = (1..=30).map(|number| format!("Question {number}")).collect();
     assert_eq!(seen, expected);
     assert_eq!(path, "", "the last page leads nowhere");
+}
+
+#[tokio::test]
+async fn a_deadline_is_told_with_the_time_that_is_left() {
+    let world = World::new().await;
+    world.raise(r#"{"waiter_ref":"w","prompt":{"title":"Soon"},"requires":{"v":1},"ttl":"PT90M"}"#).await;
+    let mut ada = world.entered("Ada", Role::Viewer).await;
+    world.clock.advance(Duration::from_secs(61));
+    ada.get("/").await.is(200).says("Answer by 1 January 2026, 01:30 UTC (1 hour 28 minutes left)");
 }
 
 #[tokio::test]

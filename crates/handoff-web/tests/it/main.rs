@@ -10,8 +10,11 @@
 )]
 
 mod browser;
+mod changed;
+mod documents;
 mod entering;
 mod fields;
+mod fresh;
 mod html;
 mod inbox;
 mod request;

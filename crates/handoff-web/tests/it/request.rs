@@ -35,7 +35,7 @@ async fn a_person_reads_a_request_answers_it_and_gets_the_receipt_in_words() {
     page.is(200)
         .says("Refund Acme Corp?")
         .says("It was charged twice. Both on one day.")
-        .says("Answer by 1 January 2026, 04:00 UTC")
+        .says("Answer by 1 January 2026, 04:00 UTC (4 hours left)")
         .says("If nobody answers It counts as a refusal.")
         .says("run:refunds")
         .says("2026-07-28 2400")

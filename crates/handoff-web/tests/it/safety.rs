@@ -1,6 +1,6 @@
 //! What must not work, and what browsers are told.
 
-use handoff_protocol::principal::Role;
+use handoff_protocol::{json::read_str, principal::Role};
 
 use crate::{
     html,
@@ -11,6 +11,7 @@ use crate::{
 async fn reading_changes_nothing_by_any_method_over_every_link() {
     let world = World::new().await;
     let id = world.ask(YES_NO).await;
+    world.engine.arm_attempt(&world.machine, id, read_str("{}").unwrap(), None).await.unwrap();
     let person = world.person("Bob", Role::Editor).await;
     let link = world.link(person, Some(id)).await;
     let mut ada = world.entered("Ada", Role::Editor).await;

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use handoff_engine::{Engine, store::Store as _};
 use handoff_protocol::{
+    decision::{Policy, Schemas},
     duration::ExactDuration,
     id::{OrgId, PrincipalId, RequestId, TenantId, UserId},
     json::{Json, read_str},
@@ -40,6 +41,7 @@ impl World {
             .clock(Arc::new(clock.clone()))
             .entropy(Arc::new(SeededEntropy::new(2)))
             .public_base(public_base)
+            .policy(Policy { schemas: Arc::new(NamedThings), ..Policy::default() })
             .build()
             .await
             .unwrap();
@@ -58,6 +60,11 @@ impl World {
 
     pub(crate) async fn person(&self, name: &str, role: Role) -> UserId {
         self.engine.create_person(self.tenant, name, role).await.unwrap()
+    }
+
+    /// Amends a request as its owner.
+    pub(crate) async fn amend(&self, id: RequestId, body: &str) {
+        self.engine.amend(&self.machine, id, read_str(body).unwrap(), None).await.unwrap();
     }
 
     /// The path of a fresh one-time link.
@@ -104,6 +111,15 @@ impl World {
         }
         let requests = self.engine.requests(&self.machine, &handoff_engine::decision::RequestFilter::default()).await;
         format!("{seen}{requests:?}")
+    }
+}
+
+/// One registered schema, under which a document has to have a name.
+struct NamedThings;
+
+impl Schemas for NamedThings {
+    fn check(&self, schema_ref: &str, document: &Json) -> Option<bool> {
+        (schema_ref == "schema:thing").then(|| document.get("name").is_some())
     }
 }
 
