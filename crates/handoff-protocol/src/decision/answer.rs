@@ -54,13 +54,17 @@ impl Answer {
         if principal.is_machine() {
             return Err(DecisionError::RequesterMayNotAnswer { request_id: None });
         }
+        if reader.object("values")?.json().len() > limits::ANSWER_MEMBERS {
+            return Err(reader.error("values", format!("must hold at most {} members", limits::ANSWER_MEMBERS)).into());
+        }
         let note = reader.optional_text("note", 0, limits::NOTE_CHARS)?.map(str::to_owned);
         // A wrong id never blocks an answer (rule S-6); what is not even an id is malformed.
         let via = reader.optional_string("via_delivery_id")?.and_then(|text| DeliveryId::parse(text).ok());
         let rendered_digest = reader
             .optional_string("rendered_digest")?
             .map(|text| {
-                AnyDigest::parse(text).map_err(|error| reader.error("rendered_digest", format!("must be {error}")))
+                AnyDigest::parse(text)
+                    .map_err(|error| reader.error("rendered_digest", format!("is not a digest: {error}")))
             })
             .transpose()?;
         let disposition = reader.optional_choice("disposition", Disposition::ALL)?.unwrap_or(Disposition::Decide);

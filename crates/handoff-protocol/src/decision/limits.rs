@@ -34,6 +34,8 @@ pub const DEDUPE_KEY_CHARS: usize = 255;
 pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
 /// An answer's note, in characters.
 pub const NOTE_CHARS: usize = 2_000;
+/// Members of an answer's `values`: far more than fields can be declared, and few enough that a refusal stays small.
+pub const ANSWER_MEMBERS: usize = 1_000;
 /// `effect_key`, in characters.
 pub const EFFECT_KEY_CHARS: usize = 256;
 

@@ -108,7 +108,8 @@ impl Raise {
             effect_digest: reader
                 .optional_string("effect_digest")?
                 .map(|text| {
-                    AnyDigest::parse(text).map_err(|error| reader.error("effect_digest", format!("must be {error}")))
+                    AnyDigest::parse(text)
+                        .map_err(|error| reader.error("effect_digest", format!("is not a digest: {error}")))
                 })
                 .transpose()?,
             metadata,

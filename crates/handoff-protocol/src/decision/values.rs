@@ -1,5 +1,7 @@
 //! Checking submitted values against the declared fields (section 7).
 
+use std::collections::HashSet;
+
 use super::{
     error::{FieldError, FieldErrorCode},
     requires::Requires,
@@ -41,15 +43,11 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
 /// One `out_of_range` a field.
 pub fn normalize(values: &mut Json) -> Result<(), Vec<FieldError>> {
     normalize_numbers(values).map_err(|paths| {
-        let mut names: Vec<&str> = Vec::new();
-        for path in &paths {
-            let name = path.first_key().unwrap_or_default();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
-            .into_iter()
+        let mut named = HashSet::new();
+        paths
+            .iter()
+            .map(|path| path.first_key().unwrap_or_default())
+            .filter(|name| named.insert(*name))
             .map(|name| {
                 fault(name, FieldErrorCode::OutOfRange, "must hold integers within +/-(2^53 - 1) alone".to_owned())
             })

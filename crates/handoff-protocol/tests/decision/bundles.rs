@@ -76,6 +76,13 @@ fn a_sound_bundle_has_no_finding_whoever_is_trusted() {
 }
 
 #[test]
+fn a_changed_receipt_does_not_count_as_signed() {
+    let text = sound(3).to_text().unwrap().replacen(r#""says":"n1""#, r#""says":"nX""#, 1);
+    let report = verify(text.as_bytes(), &Trust::default()).unwrap();
+    assert_eq!((report.receipts, report.signed, report.findings.len()), (3, 2, 1));
+}
+
+#[test]
 fn a_changed_receipt_is_a_digest_finding_at_its_height() {
     assert_eq!(edited(&sound(3), r#""says":"n1""#, r#""says":"nX""#), [(FindingKind::Digest, Some(2))]);
     let mut bundle = sound(3);

@@ -136,3 +136,20 @@ fn bounds_are_inclusive_and_the_ends_of_the_range_pass() {
             scene.answer(&raised, &person(Role::Viewer), &format!(r#"{{"values":{{"n":{number}}}}}"#)).unwrap();
     }
 }
+
+#[test]
+fn an_answer_of_ten_thousand_faults_is_refused_for_its_size_alone() {
+    let members: Vec<String> = (0..10_000).map(|n| format!("\"m{n}\":0.5")).collect();
+    let body = format!("{{\"values\":{{{}}}}}", members.join(","));
+    let error = Answer::read(&person(Role::Admin), json(&body)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidRequest);
+    assert_eq!(error.to_string(), "`values` must hold at most 1000 members");
+}
+
+#[test]
+fn each_faulty_field_is_named_once_in_the_order_of_the_answer() {
+    let error =
+        Answer::read(&person(Role::Admin), json(r#"{"values":{"b":[0.5,0.5],"a":1,"c":{"x":1e300}}}"#)).unwrap_err();
+    let names: Vec<&str> = error.fields().iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["b", "c"]);
+}
