@@ -9,7 +9,7 @@ use handoff_engine::{Engine, clock::SystemClock, entropy::SystemEntropy, identit
 use handoff_protocol::{duration::ExactDuration, id::PrincipalId, json::read_str, principal::Role};
 use handoff_testkit::MemoryStore;
 
-const REQUESTS: [&str; 3] = [
+const REQUESTS: [&str; 4] = [
     r#"{"waiter_ref":"run:0198f2a1","urgency":"high","prompt":{"title":"Refund $2,400 to Acme Corp?",
       "body":"Invoice INV-8821 was charged twice on 28 July.\nAcme has asked for the second charge back.\n\nThe refund cannot be undone once it has been sent to the bank.",
       "evidence":[{"kind":"link","label":"Invoice INV-8821","url":"https://billing.example/invoices/8821"},
@@ -30,6 +30,11 @@ const REQUESTS: [&str; 3] = [
       "ttl":"PT4H","ttl_policy":{"on_expiry":"expire_and_deny"}}"#,
     r#"{"waiter_ref":"deploy:eu-west","prompt":{"title":"Ship build 1482 to production?"},
       "requires":{"v":1,"answer":{"fields":[{"name":"ship","label":"Ship it?","type":"boolean","required":true}]}}}"#,
+    r#"{"waiter_ref":"config:eu-west","presentation_binding":"strict","prompt":{"title":"Review the new limits"},
+      "requires":{"v":1,"authority":{"auth_strength":"reauth"},"answer":{"fields":[
+        {"name":"limits","label":"Limits","type":"document","schema_ref":"https://schemas.example/limits/v1","required":true,
+          "initial":{"per_minute":1000,"burst":{"size":50,"window":"PT10S"},"exempt":["billing","health"]}},
+        {"name":"change","label":"Change record","type":"file_ref"}]}},"ttl":"PT4H"}"#,
     r#"{"waiter_ref":"hr:41","urgency":"critical","prompt":{"title":"Close the account of a former colleague"},
       "requires":{"v":1,"authority":{"min_role":"admin"}},"ttl":"P2D"}"#,
 ];

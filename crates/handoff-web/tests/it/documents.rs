@@ -72,6 +72,8 @@ async fn what_is_no_json_is_said_beside_its_field_along_with_every_other_fault()
     assert!(!page.text().contains("Fill this in."), "it was filled in");
     let page = ada.send(&form.clone().fill("v.more", "[").fill("v.thing", r#"{"name":0.5}"#)).await;
     page.is(422).says("Numbers in it can only be whole").says("unexpected end of the text");
+    // Any text would do as a document of no registered schema; what is typed is JSON or nothing.
+    ada.send(&form.fill("v.more", "plain words")).await.is(422).says("This is not JSON: expected a value on line 1.");
     assert_eq!(world.decided(id).await, None);
 }
 
