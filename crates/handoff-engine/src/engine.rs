@@ -11,6 +11,7 @@ use crate::{
     identity::IdentityError,
     signer::Signer,
     store::{Store, StoreError},
+    worker::SweepCounters,
 };
 
 /// Everything that Handoff does, over the ports it was built with. Clones share one engine.
@@ -27,6 +28,7 @@ pub(crate) struct Inner {
     pub(crate) policy: Arc<Policy>,
     pub(crate) public_base: String,
     pub(crate) hub: Hub,
+    pub(crate) sweeps: SweepCounters,
     listener: tokio::task::JoinHandle<()>,
 }
 
@@ -156,6 +158,7 @@ impl Builder {
                 policy: Arc::new(self.policy.unwrap_or_default()),
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
+                sweeps: SweepCounters::default(),
                 listener,
             }),
         };

@@ -3,7 +3,10 @@
 //! Every wait in the product is a timer row. Any number of workers on any number of nodes may run over one store: a
 //! claim is exclusive, and the commit that acts settles it.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use handoff_protocol::json::{from_json, read_str};
 
@@ -28,7 +31,48 @@ pub struct Swept {
     pub failed: usize,
 }
 
+/// What the sweeps of this engine did since it was built.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SweepStats {
+    /// Timers that were acted on.
+    pub acted: u64,
+    /// Timers whose action failed, once for each try.
+    pub failed: u64,
+    /// How late the latest timer of the last sweep was when it was claimed; zero if none was due.
+    pub lag: Duration,
+}
+
+/// [`SweepStats`] as they are counted.
+#[derive(Debug, Default)]
+pub(crate) struct SweepCounters {
+    acted: AtomicU64,
+    failed: AtomicU64,
+    lag_millis: AtomicU64,
+}
+
+impl SweepCounters {
+    fn acted(&self, well: bool) {
+        let counter = if well { &self.acted } else { &self.failed };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn lagged(&self, lag: Duration) {
+        self.lag_millis.store(u64::try_from(lag.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
 impl Engine {
+    /// What the sweeps of this engine did, for whoever watches it.
+    #[must_use]
+    pub fn sweep_stats(&self) -> SweepStats {
+        let counters = &self.inner.sweeps;
+        SweepStats {
+            acted: counters.acted.load(Ordering::Relaxed),
+            failed: counters.failed.load(Ordering::Relaxed),
+            lag: Duration::from_millis(counters.lag_millis.load(Ordering::Relaxed)),
+        }
+    }
+
     /// Acts on every timer that is due now, and answers when none is left. Tests call it under a virtual clock.
     ///
     /// One timer that fails does not stop the others.
@@ -38,13 +82,18 @@ impl Engine {
     /// If the store cannot be asked for timers.
     pub async fn run_due_timers(&self) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
+        let mut lag = Duration::ZERO;
         loop {
             let claimed = self.inner.store.claim_timers(BATCH, LEASE).await?;
+            lag = claimed.timers.iter().map(|timer| claimed.now.since(timer.due)).fold(lag, Duration::max);
+            self.inner.sweeps.lagged(lag);
             if claimed.timers.is_empty() {
                 return Ok(swept);
             }
             for timer in claimed.timers {
-                if self.act(&timer).await {
+                let well = self.act(&timer).await;
+                self.inner.sweeps.acted(well);
+                if well {
                     swept.acted = swept.acted.saturating_add(1);
                 } else {
                     swept.failed = swept.failed.saturating_add(1);

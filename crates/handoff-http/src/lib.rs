@@ -6,17 +6,22 @@
 //! | module | what lives there |
 //! |---|---|
 //! | [`HttpOptions`] | what a deployment may choose |
+//! | [`Metrics`] | what is counted for whoever watches |
 //! | `routes` | the endpoints, one file a resource |
 //! | `extract` | who calls, and what was sent: credentials, bodies, keys, paths, queries |
 //! | `status` | the one table from error code to status |
 //! | `refusal`, `reply` | how a refusal and a success are written |
+//! | `limits` | how many calls a minute a credential has |
 //! | `observe` | what surrounds every call: its id, its span, its headers, the net under a panic |
 //!
 //! ```no_run
 //! # async fn example(engine: handoff_engine::Engine) -> std::io::Result<()> {
-//! use handoff_http::{HttpOptions, not_found, router};
+//! use handoff_http::{HttpOptions, not_found, operations, router};
 //!
-//! let app = router(engine, HttpOptions::default()).fallback_service(not_found());
+//! let options = HttpOptions::default();
+//! let app = router(engine.clone(), options.clone())
+//!     .merge(operations(engine.clone(), options.clone()))
+//!     .fallback_service(not_found(engine, options));
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 //! axum::serve(listener, app).await
 //! # }
@@ -24,6 +29,8 @@
 
 mod api;
 mod extract;
+mod limits;
+mod metrics;
 mod observe;
 mod options;
 mod refusal;
@@ -32,6 +39,7 @@ mod routes;
 mod status;
 
 pub use self::{
+    metrics::Metrics,
     options::HttpOptions,
-    routes::{not_found, router},
+    routes::{not_found, operations, router},
 };

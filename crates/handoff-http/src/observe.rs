@@ -19,19 +19,32 @@ use axum::{
 use futures::FutureExt as _;
 use tracing::Instrument as _;
 
-use crate::refusal::Refusal;
+use crate::{api::Api, extract::presented, limits::Limits, refusal::Refusal};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// What a call passes on its way in and out.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    ids: CallIds,
+    api: Api,
+}
+
+impl Surroundings {
+    pub(crate) fn new(api: Api) -> Self {
+        Self { ids: CallIds::new(), api }
+    }
+}
+
 /// Names calls: a number drawn when the router was built, and a count. A name tells calls apart and proves nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct CallIds {
+struct CallIds {
     router: u64,
     calls: Arc<AtomicU64>,
 }
 
 impl CallIds {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self { router: RandomState::new().hash_one(0_u8), calls: Arc::default() }
     }
 
@@ -42,13 +55,16 @@ impl CallIds {
 
 /// Runs a call within its span and sees to it that what leaves is whole. Headers and bodies never reach the log, and of
 /// the path only the route that matched.
-pub(crate) async fn observe(State(ids): State<CallIds>, request: Request, next: Next) -> Response {
+pub(crate) async fn observe(State(around): State<Surroundings>, request: Request, next: Next) -> Response {
+    let Surroundings { ids, api } = around;
     let id = ids.next();
+    let method = request.method().clone();
+    let credential = presented(request.headers()).map(Limits::name);
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let span = tracing::info_span!(
         "call",
         request_id = %id,
-        method = %request.method(),
+        method = %method,
         route,
         status = tracing::field::Empty,
         milliseconds = tracing::field::Empty,
@@ -69,9 +85,12 @@ pub(crate) async fn observe(State(ids): State<CallIds>, request: Request, next: 
         if let Ok(id) = HeaderValue::try_from(id) {
             headers.insert(REQUEST_ID, id);
         }
+        api.limits.dress(&mut response, credential.as_ref(), api.engine.now());
+        let took = started.elapsed();
+        api.options.metrics.answered(&route, &method, response.status(), took);
         let span = tracing::Span::current();
         span.record("status", response.status().as_u16());
-        span.record("milliseconds", u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
+        span.record("milliseconds", u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         tracing::info!("answered");
         response
     }

@@ -10,7 +10,7 @@ use handoff_protocol::{
     json::{DecodeError, to_json},
 };
 
-use crate::{reply, status::status};
+use crate::{limits::UsedUp, reply, status::status};
 
 /// A refusal on its way out.
 #[derive(Debug)]
@@ -53,6 +53,16 @@ impl Refusal {
 impl From<DecisionError> for Refusal {
     fn from(error: DecisionError) -> Self {
         Self { status: status(error.code()), envelope: Box::new(ErrorEnvelope::from(&error)) }
+    }
+}
+
+impl From<UsedUp> for Refusal {
+    fn from(_: UsedUp) -> Self {
+        Self::plain(
+            status(ErrorCode::RateLimited),
+            ErrorCode::RateLimited,
+            "this credential has no calls left in this minute; the header `Retry-After` says when to come back",
+        )
     }
 }
 

@@ -3,11 +3,12 @@
 use handoff_protocol::{
     decision::{
         DecisionError, Request, WaiterRef, check_scope,
-        terms::RequestState,
+        terms::{RequestState, TargetKind},
         view::{Listing, RequestView},
     },
-    id::RequestId,
+    id::{PrincipalId, RequestId, Ulid},
     principal::{Principal, Scope},
+    timestamp::Timestamp,
 };
 
 use super::{internal, keys, tenant_of};
@@ -29,10 +30,33 @@ pub struct RequestFilter {
     pub states: Vec<RequestState>,
     /// Only this waiter's.
     pub waiter_ref: Option<WaiterRef>,
+    /// Only those with a delivery for this principal by its id.
+    pub assignee: Option<PrincipalId>,
+    /// Only those with a delivery through this channel.
+    pub channel: Option<String>,
+    /// Only those raised in this span.
+    pub created: Span,
     /// Only requests after this one, from the cursor of the page before.
     pub after: Option<RequestId>,
     /// How many at the most; clamped to 1 to 200, 50 if absent.
     pub limit: Option<usize>,
+}
+
+/// A span of time, open where there is no bound.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Span {
+    /// Its beginning, which is part of it.
+    pub from: Option<Timestamp>,
+    /// Its end, which is not.
+    pub before: Option<Timestamp>,
+}
+
+impl Span {
+    /// Whether an instant lies in it.
+    #[must_use]
+    pub fn contains(&self, time: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= time) && self.before.is_none_or(|before| time < before)
+    }
 }
 
 impl Engine {
@@ -50,9 +74,11 @@ impl Engine {
         let tenant = tenant_of(principal);
         let limit = filter.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
         let (index, prefix) = best_index(filter);
-        let mut after = filter.after.map(|id| [prefix.as_slice(), &keys::by_id(id)].concat());
+        let mut after = filter.start().map(|id| [prefix.as_slice(), &keys::by_id(id)].concat());
         let mut found: Vec<Request> = Vec::new();
         let mut exhausted = false;
+        // What a filter leaves out is passed in large steps.
+        let mut step = limit.saturating_add(1);
         // One more than wanted tells whether more follow.
         while found.len() <= limit && !exhausted {
             let scan = IndexScan {
@@ -61,7 +87,7 @@ impl Engine {
                 prefix: prefix.clone(),
                 after: after.take(),
                 order: Order::Ascending,
-                limit: limit.saturating_add(1),
+                limit: std::mem::replace(&mut step, MAX_PAGE),
             };
             let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
             exhausted = !page.more;
@@ -85,9 +111,32 @@ impl Engine {
 }
 
 impl RequestFilter {
+    /// What to begin after: the cursor, or the last number before the span if that is later. An id's time is never
+    /// before its request's, so nothing of the span is skipped. It can be after it, where a clock stepped back; then
+    /// ids have no say in where the span ends, and each request is looked at by its own time.
+    fn start(&self) -> Option<RequestId> {
+        let before_span = self.created.from.map(|from| {
+            let first = Ulid::from_parts(from, 0).as_u128();
+            RequestId::from_ulid(Ulid::from_u128(first.saturating_sub(1)))
+        });
+        self.after.max(before_span)
+    }
+
     fn wants(&self, request: &Request) -> bool {
         (self.states.is_empty() || self.states.contains(&request.state))
             && self.waiter_ref.as_ref().is_none_or(|waiter| *waiter == request.waiter_ref)
+            && self.created.contains(request.created_at)
+            && self
+                .channel
+                .as_ref()
+                .is_none_or(|channel| request.deliveries.iter().any(|delivery| delivery.channel == *channel))
+            && self.assignee.is_none_or(|assignee| {
+                let assignee = assignee.to_string();
+                request
+                    .deliveries
+                    .iter()
+                    .any(|delivery| delivery.target.kind == TargetKind::Principal && delivery.target.value == assignee)
+            })
     }
 }
 

@@ -23,7 +23,11 @@ mod wait;
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
 pub(crate) use self::keys::{RECEIPTS, TimerAction};
-pub use self::{list::RequestFilter, raise::Raised, read::ReceiptFilter};
+pub use self::{
+    list::{RequestFilter, Span},
+    raise::Raised,
+    read::ReceiptFilter,
+};
 use crate::{
     engine::Engine,
     store::{Moment, Reads},

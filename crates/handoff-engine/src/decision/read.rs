@@ -11,9 +11,10 @@ use handoff_protocol::{
     json::{Json, read_str},
     principal::{Principal, Scope},
     signature::ReceiptSignature,
+    timestamp::Timestamp,
 };
 
-use super::{documents::ReceiptPlace, internal, keys, tenant_of};
+use super::{documents::ReceiptPlace, internal, keys, list::Span, tenant_of};
 use crate::{
     document::{self, Document},
     engine::Engine,
@@ -31,6 +32,8 @@ pub struct ReceiptFilter {
     pub limit: Option<usize>,
     /// Only receipts above this height, from the cursor of the page before.
     pub after_height: u64,
+    /// Only those decided in this span.
+    pub decided: Span,
 }
 
 impl Engine {
@@ -106,18 +109,38 @@ impl Engine {
     pub async fn receipts(&self, principal: &Principal, filter: ReceiptFilter) -> Result<Listing<Json>, DecisionError> {
         check_scope(principal, Scope::ReceiptsRead)?;
         let limit = filter.limit.unwrap_or(WHOLE_CHAIN).clamp(1, WHOLE_CHAIN);
-        let range = HeightRange { from: filter.after_height.saturating_add(1), limit: limit.saturating_add(1) };
-        let mut entries = self
-            .inner
-            .store
-            .read_chain(&tenant_of(principal), &keys::RECEIPTS, range)
-            .await
-            .map_err(|error| internal(&error))?;
-        let has_more = entries.len() > limit;
-        entries.truncate(limit);
-        let next_cursor = entries.last().filter(|_| has_more).map(|entry| entry.height.to_string());
-        let data = entries.iter().map(body).collect::<Result<_, _>>()?;
-        Ok(Listing { data, has_more, next_cursor })
+        let (mut data, mut last, mut above) = (Vec::new(), filter.after_height, filter.after_height);
+        let batch = if filter.decided == Span::default() { limit.saturating_add(1) } else { WHOLE_CHAIN };
+        let mut has_more = false;
+        // One more than wanted tells whether more follow. The times of a chain need not rise as its heights do, where a
+        // clock stepped back, so each receipt is looked at.
+        while !has_more {
+            let range = HeightRange { from: above.saturating_add(1), limit: batch };
+            let entries = self
+                .inner
+                .store
+                .read_chain(&tenant_of(principal), &keys::RECEIPTS, range)
+                .await
+                .map_err(|error| internal(&error))?;
+            let exhausted = entries.len() < batch;
+            for entry in &entries {
+                above = entry.height;
+                let receipt = body(entry)?;
+                if !filter.wants(&receipt)? {
+                    continue;
+                }
+                if data.len() == limit {
+                    has_more = true;
+                    break;
+                }
+                last = entry.height;
+                data.push(receipt);
+            }
+            if exhausted {
+                break;
+            }
+        }
+        Ok(Listing { data, has_more, next_cursor: has_more.then(|| last.to_string()) })
     }
 
     /// The head of the receipts' chain (rule E-10): height 0 and zeros before the first.
@@ -206,6 +229,17 @@ impl Engine {
             .map_err(|error| internal(&error))?;
         let missing = || internal(&StoreError::Corrupt(format!("no receipt at height {height}")));
         entries.into_iter().next().filter(|entry| entry.height == height).ok_or_else(missing)
+    }
+}
+
+impl ReceiptFilter {
+    fn wants(&self, receipt: &Json) -> Result<bool, DecisionError> {
+        if self.decided == Span::default() {
+            return Ok(true);
+        }
+        let undated = || internal(&StoreError::Corrupt("a receipt does not say when it was decided".to_owned()));
+        let decided_at = receipt.get("decided_at").and_then(Json::as_str).ok_or_else(undated)?;
+        Ok(self.decided.contains(Timestamp::parse(decided_at).map_err(|_| undated())?))
     }
 }
 

@@ -66,7 +66,7 @@ async fn the_chain_of_a_tenant_is_whole_from_its_first_receipt_to_its_head() {
     assert!(report.is_sound(), "{:?}", report.findings);
     assert_eq!((report.receipts, report.signed, report.head, report.limits.len()), (6, 6, Some(anchor), 0));
     // Pages follow the chain.
-    let mut filter = ReceiptFilter { limit: Some(4), after_height: 0 };
+    let mut filter = ReceiptFilter { limit: Some(4), ..ReceiptFilter::default() };
     let first = world.engine.receipts(&world.machine, filter).await.unwrap();
     assert_eq!((first.data.len(), first.has_more, first.next_cursor.as_deref()), (4, true, Some("4")));
     filter.after_height = 4;

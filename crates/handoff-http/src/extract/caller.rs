@@ -6,7 +6,7 @@ use axum::{
 };
 use handoff_protocol::{decision::DecisionError, principal::Principal};
 
-use crate::{api::Api, refusal::Refusal};
+use crate::{api::Api, limits::Limits, refusal::Refusal};
 
 /// The cookie under which a person's session travels.
 const SESSION_COOKIE: &str = "handoff_session";
@@ -32,7 +32,14 @@ impl FromRequestParts<Api> for Caller {
             Credential::Cookie(token) => (Some(token), true),
             Credential::Malformed => return Err(DecisionError::InvalidApiKey.into()),
         };
+        let counted = token.map(Limits::name);
+        if let Some(credential) = &counted {
+            api.limits.check(credential, api.engine.now())?;
+        }
         let principal = api.engine.authenticate(token).await?;
+        if let Some(credential) = counted {
+            api.limits.charge(credential, api.engine.now())?;
+        }
         // A browser sends the cookie along with a form of any site; no form can send this type, and a script of another
         // site is asked about it first and told no.
         if by_cookie && !parts.method.is_safe() && !is_json(&parts.headers) {
@@ -42,6 +49,14 @@ impl FromRequestParts<Api> for Caller {
             ));
         }
         Ok(Self(principal))
+    }
+}
+
+/// The token that was presented, whosever it is.
+pub(crate) fn presented(headers: &HeaderMap) -> Option<&str> {
+    match credential(headers) {
+        Credential::Bearer(token) | Credential::Cookie(token) => Some(token),
+        Credential::Absent | Credential::Malformed => None,
     }
 }
 

@@ -8,7 +8,7 @@ mod query;
 
 pub(crate) use self::{
     body::{SentBody, SentOptionalBody},
-    caller::Caller,
+    caller::{Caller, presented},
     key::SentKey,
     path::{Named, NamedWaiter},
     query::{Query, digits},

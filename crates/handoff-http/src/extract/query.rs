@@ -3,7 +3,8 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use handoff_protocol::decision::limits;
+use handoff_engine::decision::Span;
+use handoff_protocol::{decision::limits, timestamp::Timestamp};
 use percent_encoding::percent_decode_str;
 
 use crate::{api::Api, refusal::Refusal};
@@ -55,15 +56,22 @@ impl Query {
         Ok(Some(usize::try_from(limit).unwrap_or(most).clamp(1, most)))
     }
 
-    /// Refuses filters that the contract knows and this build does not: to ignore one would list rows that were not
-    /// asked for.
-    pub(crate) fn refuse(&self, names: &[&str]) -> Result<(), Refusal> {
-        for name in names {
-            if !self.all(name)?.is_empty() {
-                return Err(Refusal::invalid(name, "is a filter that this server does not offer; leave it out"));
-            }
-        }
-        Ok(())
+    /// A span of time: `created_after` inclusive, `created_before` exclusive (section 21).
+    pub(crate) fn created(&self) -> Result<Span, Refusal> {
+        Ok(Span { from: self.instant("created_after")?, before: self.instant("created_before")? })
+    }
+
+    /// What is finer than a millisecond rounds up: what is kept has whole milliseconds, so "at or after" and "before"
+    /// both mean the next one.
+    fn instant(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
+        let Some(text) = self.one(name)? else { return Ok(None) };
+        // A `+` in a query is a space, but callers often leave the one of an offset as it is.
+        let offset = text.rfind(' ').filter(|at| *at > "2026-07-30".len());
+        let text = offset.map_or(text.clone(), |at| {
+            text.char_indices().map(|(place, letter)| if place == at { '+' } else { letter }).collect()
+        });
+        let read = Timestamp::parse_ceil(&text);
+        read.map(Some).map_err(|error| Refusal::invalid(name, error.to_string()))
     }
 }
 
@@ -110,6 +118,19 @@ mod tests {
         assert_eq!(wait("wait=99999999999999999999999"), Some(30));
         for bad in ["wait=", "wait=-1", "wait=1.5", "wait=x", "wait=%2B1", "wait=1&wait=2"] {
             assert_eq!(wait(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_instant_takes_any_offset_and_a_finer_one_rounds_up() {
+        let from = |text: &str| query(text).created().ok().and_then(|span| span.from).map(|from| from.to_string());
+        assert_eq!(from("created_after=2026-07-30T14:07:44Z").as_deref(), Some("2026-07-30T14:07:44Z"));
+        assert_eq!(from("created_after=2026-07-30T16:07:44%2B02:00").as_deref(), Some("2026-07-30T14:07:44Z"));
+        assert_eq!(from("created_after=2026-07-30+16:07:44+02:00").as_deref(), Some("2026-07-30T14:07:44Z"));
+        assert_eq!(from("created_after=2026-07-30T14:07:44.0001Z").as_deref(), Some("2026-07-30T14:07:44.001Z"));
+        for bad in ["", "yesterday", "2026-07-30", "2026-07-30T14:07:44", "1785592064"] {
+            assert!(query(&format!("created_after={bad}")).created().is_err(), "{bad}");
+            assert!(query(&format!("created_before={bad}")).created().is_err(), "{bad}");
         }
     }
 

@@ -4,6 +4,7 @@ mod authorizations;
 mod export;
 mod keys;
 mod meta;
+mod operations;
 mod receipts;
 mod requests;
 mod signals;
@@ -17,9 +18,10 @@ use axum::{
 };
 use handoff_engine::Engine;
 
+pub use self::operations::operations;
 use crate::{
     api::Api,
-    observe::{CallIds, observe},
+    observe::{Surroundings, observe},
     options::HttpOptions,
     refusal::Refusal,
 };
@@ -28,11 +30,15 @@ use crate::{
 ///
 /// It sets no fallback for other paths, so that it merges with other routers; [`not_found`] is there for that.
 pub fn router(engine: Engine, options: HttpOptions) -> Router {
+    let api = Api::new(engine, options);
     Router::new()
         .route("/v1/requests", get(requests::list).post(requests::raise))
         .route("/v1/requests/{request_id}", get(requests::read))
         .route("/v1/requests/{request_id}/answer", post(requests::answer))
+        .route("/v1/requests/{request_id}/amend", post(requests::amend))
         .route("/v1/requests/{request_id}/cancel", post(requests::cancel))
+        .route("/v1/requests/{request_id}/supersede", post(requests::supersede))
+        .route("/v1/requests/{request_id}/attempt", post(requests::attempt))
         .route("/v1/requests/{request_id}/receipt", get(requests::receipt))
         .route("/v1/requests/{request_id}/deliveries", get(requests::deliveries))
         .route("/v1/receipts", get(receipts::list))
@@ -52,13 +58,15 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1", any(no_such_endpoint))
         .route("/v1/", any(no_such_endpoint))
         .route("/v1/{*rest}", any(no_such_endpoint))
-        .layer(middleware::from_fn_with_state(CallIds::new(), observe))
-        .with_state(Api { engine, options })
+        .layer(middleware::from_fn_with_state(Surroundings::new(api.clone()), observe))
+        .with_state(api)
 }
 
-/// What answers where no router has a path: 404 in the one envelope. Set it as the fallback service of the whole.
-pub fn not_found() -> MethodRouter {
-    any(no_such_endpoint).layer(middleware::from_fn_with_state(CallIds::new(), observe))
+/// What answers where no router has a path: 404 in the one envelope. Set it as the fallback service of the whole. Such a
+/// call costs nothing of a credential's calls.
+pub fn not_found(engine: Engine, options: HttpOptions) -> MethodRouter {
+    let surroundings = Surroundings::new(Api::new(engine, options));
+    any(no_such_endpoint).layer(middleware::from_fn_with_state(surroundings, observe))
 }
 
 fn no_such_endpoint() -> Ready<Refusal> {

@@ -15,10 +15,10 @@ use crate::{
 const MOST: usize = 200;
 
 pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -> Reply {
-    query.refuse(&["created_after", "created_before"])?;
     let filter = ReceiptFilter {
         limit: query.limit(MOST)?,
         after_height: query.one("cursor")?.map_or(Ok(0), |text| cursor(&text))?,
+        decided: query.created()?,
     };
     reply::ok(&api.engine.receipts(&caller.0, filter).await?)
 }

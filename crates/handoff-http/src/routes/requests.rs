@@ -1,16 +1,16 @@
-//! `/v1/requests`: raise, list, read, answer, cancel, and what belongs to one request.
+//! `/v1/requests`: raise, list, read, answer, amend, cancel, supersede, arm, and what belongs to one request.
 
 use axum::{extract::State, http::StatusCode};
 use handoff_engine::decision::RequestFilter;
 use handoff_protocol::{
     decision::{Delivery, WaiterRef, terms::RequestState},
-    id::RequestId,
+    id::{PrincipalId, RequestId},
 };
 use serde::Serialize;
 
 use crate::{
     api::Api,
-    extract::{Caller, Named, Query, SentBody, SentKey},
+    extract::{Caller, Named, Query, SentBody, SentKey, SentOptionalBody},
     refusal::Refusal,
     reply::{self, Reply},
 };
@@ -32,10 +32,12 @@ pub(super) async fn raise(State(api): State<Api>, caller: Caller, SentKey(key): 
 }
 
 pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -> Reply {
-    query.refuse(&["assignee", "channel", "created_after", "created_before"])?;
     let filter = RequestFilter {
         states: query.all("state")?.iter().map(|word| state(word)).collect::<Result<_, _>>()?,
         waiter_ref: query.one("waiter_ref")?.map(|text| WaiterRef::parse(&text)).transpose()?,
+        assignee: query.one("assignee")?.map(|text| principal(&text)).transpose()?,
+        channel: query.one("channel")?.map(|text| channel(&text)).transpose()?,
+        created: query.created()?,
         after: query.one("cursor")?.map(|text| cursor(&text)).transpose()?,
         limit: query.limit(MOST)?,
     };
@@ -44,7 +46,9 @@ pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -
 
 /// Holds for as long as `wait` says unless the request has ended; 200 either way (section 21).
 pub(super) async fn read(State(api): State<Api>, caller: Caller, id: Named<RequestId>, query: Query) -> Reply {
-    reply::ok(&api.engine.request_settled(&caller.0, id.0, query.wait()?).await?)
+    let wait = query.wait()?;
+    let _held = api.options.metrics.hold(wait);
+    reply::ok(&api.engine.request_settled(&caller.0, id.0, wait).await?)
 }
 
 pub(super) async fn answer(
@@ -67,6 +71,37 @@ pub(super) async fn cancel(
     reply::ok(&api.engine.cancel(&caller.0, id.0, body.0, key.as_ref()).await?)
 }
 
+/// An empty amendment changes nothing (section 11), so the body may be left out.
+pub(super) async fn amend(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<RequestId>,
+    SentKey(key): SentKey,
+    body: SentOptionalBody,
+) -> Reply {
+    reply::ok(&api.engine.amend(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
+
+pub(super) async fn supersede(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<RequestId>,
+    SentKey(key): SentKey,
+    body: SentBody,
+) -> Reply {
+    reply::ok(&api.engine.supersede(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
+
+pub(super) async fn attempt(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<RequestId>,
+    SentKey(key): SentKey,
+    body: SentOptionalBody,
+) -> Reply {
+    reply::ok(&api.engine.arm_attempt(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
+
 pub(super) async fn receipt(State(api): State<Api>, caller: Caller, id: Named<RequestId>) -> Reply {
     Ok(reply::text(StatusCode::OK, api.engine.request_receipt(&caller.0, id.0).await?))
 }
@@ -82,6 +117,15 @@ fn state(word: &str) -> Result<RequestState, Refusal> {
         let names: Vec<&str> = RequestState::ALL.iter().map(|(name, _)| *name).collect();
         Refusal::invalid("state", format!("must be one of {}", names.join(", ")))
     })
+}
+
+fn principal(text: &str) -> Result<PrincipalId, Refusal> {
+    PrincipalId::parse(text).map_err(|_| Refusal::invalid("assignee", "must be the id of a person or a machine"))
+}
+
+/// Channels come with plug-ins, so any name may be one; no name is none.
+fn channel(text: &str) -> Result<String, Refusal> {
+    if text.is_empty() { Err(Refusal::invalid("channel", "must name a channel")) } else { Ok(text.to_owned()) }
 }
 
 fn cursor(text: &str) -> Result<RequestId, Refusal> {

@@ -19,6 +19,7 @@ use crate::{
 pub(super) async fn signals(State(api): State<Api>, caller: Caller, waiter: NamedWaiter, query: Query) -> Reply {
     let wait = query.wait()?;
     let waiter = known(&caller.0, waiter)?;
+    let _held = api.options.metrics.hold(wait);
     let signals = api.engine.signals(&caller.0, &waiter, wait).await?;
     if signals.data.is_empty() && !wait.is_zero() { Ok(reply::nothing()) } else { reply::ok(&signals) }
 }

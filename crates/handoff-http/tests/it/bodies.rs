@@ -101,3 +101,50 @@ async fn an_optional_body_may_be_left_out_but_not_be_wrong() {
         assert_eq!(reattach(wrong).expect(400).await.code(), "invalid_request");
     }
 }
+
+#[tokio::test]
+async fn a_name_given_twice_is_refused_at_any_depth_however_it_is_spelled_and_nothing_is_stored() {
+    let world = World::new().await;
+    let request = world.raise("run:1").await;
+    let id = request.str("id");
+    let twice = |name: &str| format!(r#"{{"{name}":1,"deeper":[{{"x":{{"{name}":1,"{}":2}}}}]}}"#, respelled(name));
+    let raise = |inner: &str| question("run:2", "?").replace(r#""ttl":"#, &format!(r#""metadata":{inner},"ttl":"#));
+    let machine = world.home.machine.as_str();
+    let editor = world.home.editor.as_str();
+    let bodies = |inner: &str| {
+        [
+            ("/v1/requests".to_owned(), raise(inner), machine),
+            (
+                format!("/v1/requests/{id}/answer"),
+                format!(r#"{{"values":{{"decision":"approve"}},"x":{inner}}}"#),
+                editor,
+            ),
+            (format!("/v1/requests/{id}/amend"), format!(r#"{{"prompt":{{"title":"?","context":{inner}}}}}"#), machine),
+            (format!("/v1/requests/{id}/cancel"), format!(r#"{{"reason":"x","x":{inner}}}"#), machine),
+            (format!("/v1/requests/{id}/supersede"), format!(r#"{{"by":"x","x":{inner}}}"#), machine),
+            (format!("/v1/requests/{id}/attempt"), format!(r#"{{"x":{inner}}}"#), machine),
+            ("/v1/waiters/run:1/reattach".to_owned(), inner.to_owned(), machine),
+            ("/v1/signals/sig_x/ack".to_owned(), format!(r#"{{"applied":true,"x":{inner}}}"#), machine),
+            ("/v1/authorizations/auth_x/redeem".to_owned(), format!(r#"{{"effect_key":"x","x":{inner}}}"#), machine),
+        ]
+    };
+    let before = world.store.transactions();
+    for name in ["a", "s3cret", "é"] {
+        for (path, body, token) in bodies(&twice(name)) {
+            let reply = world.post(&path, body).token(token).key("k").expect(400).await;
+            assert_eq!(reply.code(), "invalid_request", "{path}");
+            assert!(reply.str("error.message").contains("duplicate member name"), "{path}: {}", reply.text());
+            assert!(!reply.text().contains("s3cret"), "{}", reply.text());
+        }
+    }
+    assert_eq!(world.store.transactions(), before);
+    let listed = world.get("/v1/requests").token(machine).expect(200).await;
+    assert_eq!(listed.at("data").to_text(), format!("[{}]", request.text()));
+}
+
+/// The same name with its first letter as an escape.
+fn respelled(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = u32::from(letters.next().unwrap());
+    format!("\\u{first:04x}{}", letters.as_str())
+}

@@ -49,6 +49,15 @@ async fn every_response_has_the_shape_of_the_contract() {
     let cancelled = world.raise("run:3").await.str("id");
     let cancel = world.post(&format!("/v1/requests/{cancelled}/cancel"), r#"{"reason":"x"}"#);
     checked("Request", &cancel.token(machine).expect(200).await.json());
+    let operate = async |operation: &str, request: &str, body: String| {
+        let path = format!("/v1/requests/{request}/{operation}");
+        world.post(&path, body).token(machine).expect(200).await.json()
+    };
+    let (old, new) = (world.raise("run:5").await.str("id"), world.raise("run:6").await.str("id"));
+    checked("Request", &operate("amend", &old, r#"{"prompt":{"title":"Again?"}}"#.to_owned()).await);
+    checked("Request", &operate("attempt", &old, String::new()).await);
+    checked("Request", &operate("supersede", &old, format!(r#"{{"by":"{new}"}}"#)).await);
+    checked("Request", &get(format!("/v1/requests/{new}"), 200).await.json());
     world.pass(Duration::from_secs(3600)).await;
 
     checked("RequestList", &get("/v1/requests".into(), 200).await.json());
@@ -57,7 +66,7 @@ async fn every_response_has_the_shape_of_the_contract() {
     checked("Receipt", &get(format!("/v1/requests/{expiring}/receipt"), 200).await.json());
     checked("ReceiptList", &get("/v1/receipts".into(), 200).await.json());
     checked("Receipt", &get(format!("/v1/receipts/{}", answered.str("receipt.id")), 200).await.json());
-    for waiter in ["run:1", "run:2", "run:3"] {
+    for waiter in ["run:1", "run:2", "run:3", "run:5", "run:6"] {
         checked("SignalList", &get(format!("/v1/waiters/{waiter}/signals"), 200).await.json());
         let reattach = world.post(&format!("/v1/waiters/{waiter}/reattach"), "{}").token(machine);
         checked("ReattachResult", &reattach.expect(200).await.json());

@@ -1,5 +1,10 @@
 //! The three keys: identity, retry safety, ask once (rules K-1 to K-7).
 
+use std::{collections::BTreeSet, time::Duration};
+
+use futures::future::join_all;
+use handoff_http::HttpOptions;
+
 use crate::world::{World, question};
 
 #[tokio::test]
@@ -80,4 +85,72 @@ async fn a_key_must_be_one_printable_text() {
     }
     raise().key(&"k".repeat(255)).expect(201).await;
     raise().header_bytes("idempotency-key", "schlüssel".as_bytes()).expect(200).await;
+}
+
+#[tokio::test]
+async fn an_answer_is_replayed_after_settlement_a_restart_and_23_hours() {
+    let mut world = World::new().await;
+    let request = world.raise("run:1").await.str("id");
+    let path = format!("/v1/requests/{request}/answer");
+    let body = r#"{"values":{"decision":"approve","amount":1},"note":"fine"}"#;
+    let first = world.post(&path, body).token(&world.home.editor).key("k").expect(200).await;
+    world.restart().await;
+    world.pass(Duration::from_secs(23 * 3600)).await;
+    let replayed = world.post(&path, body).token(&world.home.editor).key("k").expect(200).await;
+    assert_eq!(replayed.body, first.body);
+    // The key is looked at before the state: another body is a reuse and not "already answered".
+    let other = r#"{"values":{"decision":"reject"}}"#;
+    let reused = world.post(&path, other).token(&world.home.editor).key("k").expect(409).await;
+    assert_eq!(reused.code(), "idempotency_key_reused");
+    let late = world.post(&path, body).token(&world.home.editor).key("another").expect(409).await;
+    assert_eq!(late.code(), "already_answered");
+    // Past its day the key is forgotten, and the state speaks.
+    world.pass(Duration::from_secs(2 * 3600)).await;
+    let forgotten = world.post(&path, body).token(&world.home.editor).key("k").expect(409).await;
+    assert_eq!(forgotten.code(), "already_answered");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_that_differ_in_one_option_are_fifty_requests_each_answered_on_its_own() {
+    let world = World::new().await;
+    let ask = |place: usize| {
+        let option = format!(r#"{{"id":"option{place}","label":"This"}}"#);
+        question("run:1", "Which?").replace(r#"{"id":"approve","label":"Yes"}"#, &option)
+    };
+    let raise = |place: usize| world.post("/v1/requests", ask(place)).token(&world.home.machine).expect(201);
+    let raised: Vec<String> = join_all((0..50).map(raise)).await.iter().map(|reply| reply.str("id")).collect();
+    assert_eq!(raised.iter().collect::<BTreeSet<_>>().len(), 50);
+    for (place, request) in raised.iter().enumerate() {
+        let answer = |option: usize| {
+            let body = format!(r#"{{"values":{{"decision":"option{option}"}}}}"#);
+            world.post(&format!("/v1/requests/{request}/answer"), body).token(&world.home.editor)
+        };
+        answer((place + 1) % 50).expect(422).await;
+        let answered = answer(place).expect(200).await;
+        assert_eq!(answered.str("request.id"), *request);
+    }
+    let signals = world.get("/v1/waiters/run:1/signals").token(&world.home.machine).expect(200).await;
+    for (place, request) in raised.iter().enumerate() {
+        let heard = (
+            signals.str(&format!("data.{place}.request_id")),
+            signals.str(&format!("data.{place}.decision.values.decision")),
+        );
+        assert_eq!(heard, (request.clone(), format!("option{place}")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_64_raises_at_once_under_one_key_one_creates_and_the_others_find_it_in_every_round() {
+    let world = World::with(HttpOptions::default().rate_limit_per_minute(0)).await;
+    for round in 0..100 {
+        let key = format!("key-{round}");
+        let body = question(&format!("run:{round}"), "Ship it?");
+        let call = |_| world.post("/v1/requests", body.clone()).token(&world.home.machine).key(&key).send();
+        let replies = join_all((0..64).map(call)).await;
+        let created = replies.iter().filter(|reply| reply.status == 201).count();
+        let found = replies.iter().filter(|reply| reply.status == 200).count();
+        assert_eq!((created, found), (1, 63), "round {round}");
+        let ids: BTreeSet<String> = replies.iter().map(|reply| reply.str("id")).collect();
+        assert_eq!(ids.len(), 1, "round {round}");
+    }
 }

@@ -3,18 +3,23 @@
 #![expect(clippy::panic, clippy::string_slice, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod bodies;
+mod changes;
 mod client;
 mod clock;
+mod codes;
 mod contract;
 mod credentials;
 mod envelope;
 mod errors;
 mod isolation;
 mod keys;
+mod limits;
 mod listing;
 mod logs;
 mod main_job;
+mod operations;
 mod race;
 mod schema;
+mod stuck;
 mod waiting;
 mod world;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use handoff_protocol::json::Json;
 
 use crate::{logs::Log, world::World};
@@ -116,5 +117,60 @@ async fn waits_that_the_server_ends_are_over() {
     calls.changed().await.unwrap();
     world.engine.stop_waiting();
     poll.await.unwrap();
+    assert!(started.elapsed() < PROMPT);
+}
+
+#[tokio::test]
+async fn polls_that_time_out_by_the_hundred_write_nothing() {
+    let world = World::new().await;
+    let request = world.raise("run:1").await.str("id");
+    let before = world.store.transactions();
+    let started = Instant::now();
+    let poll = |place: usize| {
+        let path = match place % 3 {
+            0 => "/v1/waiters/run:1/signals?wait=1".to_owned(),
+            1 => format!("/v1/requests/{request}?wait=1"),
+            _ => "/v1/waiters/run:1/signals".to_owned(),
+        };
+        world.get(&path).token(&world.home.machine).send()
+    };
+    let replies = join_all((0..300).map(poll)).await;
+    assert!(replies.iter().all(|reply| matches!(reply.status.as_u16(), 200 | 204)));
+    assert_eq!(replies.iter().filter(|reply| reply.status == 204).count(), 100);
+    assert!(started.elapsed() >= Duration::from_secs(1));
+    assert_eq!(world.store.transactions(), before);
+}
+
+#[tokio::test]
+async fn clients_that_hang_up_mid_poll_lose_nothing_and_leave_no_task() {
+    let log = Log::capture();
+    let world = World::new().await;
+    let request = world.raise("run:1").await.str("id");
+    let before = world.store.transactions();
+    for _ in 0..50 {
+        let mut calls = world.clock.reads();
+        let poll = tokio::spawn(world.get("/v1/waiters/run:1/signals?wait=30").token(&world.home.machine).send());
+        calls.changed().await.unwrap();
+        poll.abort();
+        assert!(poll.await.unwrap_err().is_cancelled());
+    }
+    tokio::time::timeout(PROMPT, log.calls_over(51)).await.unwrap();
+    let metrics = world.get("/metrics").expect(200).await;
+    assert!(metrics.text().lines().any(|line| line == "handoff_held_polls 0"), "{}", metrics.text());
+    assert_eq!(world.store.transactions(), before);
+    world.approve(&request).await;
+    let heard = world.get("/v1/waiters/run:1/signals?wait=30").token(&world.home.machine).expect(200).await;
+    assert_eq!((heard.str("data.0.request_id"), heard.at("data.0.sequence")), (request, Json::from(1)));
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_before_the_first_poll_is_there_ten_minutes_later() {
+    let world = World::new().await;
+    let request = world.raise("run:1").await.str("id");
+    world.approve(&request).await;
+    world.pass(Duration::from_secs(600)).await;
+    let started = Instant::now();
+    let heard = world.get("/v1/waiters/run:1/signals?wait=30").token(&world.home.machine).expect(200).await;
+    assert_eq!(heard.str("data.0.request_id"), request);
     assert!(started.elapsed() < PROMPT);
 }

@@ -2,13 +2,19 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use handoff_engine::{Engine, identity::NewCredential};
-use handoff_http::{HttpOptions, not_found, router};
+use handoff_engine::{
+    Engine,
+    clock::Clock as _,
+    identity::NewCredential,
+    store::{Loaded, Moment, Reads, RecordKey, RecordKind, RecordWrite, Step, Store as _, Transaction, WriteSet},
+};
+use handoff_http::{HttpOptions, not_found, operations, router};
 use handoff_protocol::{
-    id::{KeyId, OrgId, PrincipalId},
+    id::{KeyId, OrgId, PrincipalId, TenantId},
     principal::{Role, Scope, Scopes},
     secret::Secret,
     signature::SigningKey,
+    timestamp::Timestamp,
 };
 use handoff_testkit::{FaultStore, MemoryStore, SeededEntropy, VirtualClock};
 
@@ -49,21 +55,17 @@ impl World {
         let entropy = Arc::new(SeededEntropy::new(1));
         let memory = MemoryStore::new(Arc::new(time.clone()), Arc::clone(&entropy) as _);
         let store = Arc::new(FaultStore::new(memory, []));
-        let kid = KeyId::parse("rk_01K3M7QW8ZC4YRXB2N6VD9FTHE").unwrap();
-        let engine = Engine::builder()
-            .store(Arc::clone(&store) as _)
-            .clock(Arc::clone(&clock) as _)
-            .entropy(entropy)
-            .signer(Arc::new(SigningKey::from_seed(kid, &Secret::new([7; 32]))))
-            .build()
-            .await
-            .unwrap();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let app = router(engine.clone(), options).fallback_service(not_found());
-        let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        let engine = build(&store, &clock, entropy).await;
+        let (address, server) = serve(app(&engine, options)).await;
         let home = Tenant::new(&engine).await;
         Self { address, engine, time, clock, store, home, server }
+    }
+
+    /// Ends the server and its engine, and starts others over the same store.
+    pub(crate) async fn restart(&mut self) {
+        self.server.abort();
+        self.engine = build(&self.store, &self.clock, Arc::new(SeededEntropy::new(2))).await;
+        (self.address, self.server) = serve(app(&self.engine, HttpOptions::default())).await;
     }
 
     pub(crate) fn get(&self, path: &str) -> Call {
@@ -95,6 +97,45 @@ impl World {
         self.engine.run_due_timers().await.unwrap();
     }
 
+    /// The time, without a look at the clock that is watched.
+    pub(crate) fn time_now(&self) -> Timestamp {
+        self.time.now()
+    }
+
+    /// Whom a token authenticates.
+    pub(crate) async fn principal(&self, token: &str) -> PrincipalId {
+        self.engine.authenticate(Some(token)).await.unwrap().id().unwrap()
+    }
+
+    /// Makes a request's deliveries go to one principal, as a ladder that names people would.
+    pub(crate) async fn retarget(&self, request: &str, to: PrincipalId) {
+        let key = RecordKey::new(RecordKind::from_static("request"), request);
+        let step = move |loaded: &Loaded, _: &Moment| {
+            let Some(record) = loaded.record(&key) else { return Step::Need(Reads::none().record(key.clone())) };
+            let record = record.unwrap();
+            let target = format!(r#""kind":"principal","value":"{to}""#);
+            let document = record.document.replace(r#""kind":"anyone","value":"*""#, &target);
+            let put = RecordWrite::Put {
+                key: key.clone(),
+                seen: Some(record.version),
+                document: document.into(),
+                index: Vec::new(),
+                unindex: Vec::new(),
+            };
+            Step::Commit(Box::new(WriteSet { records: vec![put], ..WriteSet::default() }))
+        };
+        let tenant = TenantId::Org(self.home.id);
+        let transaction = Transaction { tenant, reads: Reads::none(), step: Arc::new(step) };
+        let _committed = self.store.transact(transaction).await.unwrap();
+    }
+
+    /// A token of a new editor of the home tenant.
+    pub(crate) async fn editor_with(&self, credential: NewCredential) -> String {
+        let person = self.engine.create_person(self.home.id, "Emil", Role::Editor).await.unwrap();
+        let holder = PrincipalId::User(person);
+        self.engine.issue_key(self.home.id, holder, credential).await.unwrap().expose().clone()
+    }
+
     /// A token of a new machine of the home tenant that may do this alone.
     pub(crate) async fn machine_with(&self, scopes: &[Scope]) -> String {
         let machine = self.engine.create_machine(self.home.id, "narrow").await.unwrap();
@@ -103,6 +144,31 @@ impl World {
         let holder = PrincipalId::ServiceAccount(machine);
         self.engine.issue_key(self.home.id, holder, credential).await.unwrap().expose().clone()
     }
+}
+
+async fn build(store: &Arc<FaultStore<MemoryStore>>, clock: &Arc<WatchedClock>, entropy: Arc<SeededEntropy>) -> Engine {
+    let kid = KeyId::parse("rk_01K3M7QW8ZC4YRXB2N6VD9FTHE").unwrap();
+    Engine::builder()
+        .store(Arc::clone(store) as _)
+        .clock(Arc::clone(clock) as _)
+        .entropy(entropy)
+        .signer(Arc::new(SigningKey::from_seed(kid, &Secret::new([7; 32]))))
+        .build()
+        .await
+        .unwrap()
+}
+
+fn app(engine: &Engine, options: HttpOptions) -> axum::Router {
+    router(engine.clone(), options.clone())
+        .merge(operations(engine.clone(), options.clone()))
+        .fallback_service(not_found(engine.clone(), options))
+}
+
+/// Serves on a port of its own until the task is aborted.
+pub(crate) async fn serve(app: axum::Router) -> (SocketAddr, tokio::task::JoinHandle<()>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (address, tokio::spawn(async move { axum::serve(listener, app).await.unwrap() }))
 }
 
 impl Drop for World {
