@@ -88,7 +88,7 @@ impl ClientBuilder {
         let http = http
             .build()
             .map_err(|error| ClientError::Configuration(format!("the HTTP client cannot be set up: {error}")))?;
-        let address = base.as_str().trim_end_matches('/').to_owned();
+        let address = without_version(base.as_str()).to_owned();
         Ok(Client::assemble(http, address, self.api_key, self.timeout, self.tries, self.backoff))
     }
 }
@@ -112,6 +112,12 @@ fn parse_base(text: &str) -> Result<Url, ClientError> {
     Ok(url)
 }
 
+/// The address without the `/v1` that every path begins with, so that both are accepted.
+fn without_version(address: &str) -> &str {
+    let address = address.trim_end_matches('/');
+    address.strip_suffix("/v1").unwrap_or(address).trim_end_matches('/')
+}
+
 /// Whether the server is on this machine, where no proxy can reach it.
 fn is_loopback(url: &Url) -> bool {
     match url.host_str() {
@@ -133,6 +139,16 @@ mod tests {
             let error = Client::new(address, "key".to_owned()).map(|_| ()).unwrap_err().to_string();
             assert!(error.contains("address") && !error.contains("hunter2"), "{address}: {error}");
         }
+    }
+
+    #[test]
+    fn an_address_may_end_in_the_version_or_not() {
+        for address in ["http://x", "http://x/", "http://x/v1", "http://x/v1/"] {
+            let client = Client::new(address, "key".to_owned()).unwrap();
+            assert_eq!(client.transport.address, "http://x", "{address}");
+        }
+        assert_eq!(without_version("http://x/handoff/v1"), "http://x/handoff");
+        assert_eq!(without_version("http://x/nov1"), "http://x/nov1");
     }
 
     #[test]
