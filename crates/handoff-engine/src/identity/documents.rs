@@ -23,6 +23,8 @@ pub(crate) const SIGNING_KEY: RecordKind = RecordKind::from_static("signing_key"
 pub(crate) const TENANTS: IndexName = IndexName::from_static("tenant.id");
 /// Every person and machine of a tenant, by id.
 pub(crate) const PRINCIPALS: IndexName = IndexName::from_static("principal.id");
+/// Every bearer token, by its tenant and digest (system tenant).
+pub(crate) const CREDENTIALS: IndexName = IndexName::from_static("credential.tenant");
 /// Every published key, by id (system tenant).
 pub(crate) const SIGNING_KEYS: IndexName = IndexName::from_static("signing_key.id");
 
@@ -125,8 +127,18 @@ impl Document for CredentialRecord {
     }
 
     fn index(&self) -> Vec<IndexRow> {
-        Vec::new()
+        if self.presented_at.is_some() {
+            // Sessions lapse by themselves, and nobody looks through them.
+            return Vec::new();
+        }
+        let sort_key = [credentials_of(self.tenant), self.id().into_bytes()].concat();
+        vec![IndexRow { index: CREDENTIALS, sort_key }]
     }
+}
+
+/// What the rows of a tenant's tokens begin with.
+pub(super) fn credentials_of(tenant: OrgId) -> Vec<u8> {
+    format!("{tenant}/").into_bytes()
 }
 
 /// A one-time link, under its token's digest (system tenant).

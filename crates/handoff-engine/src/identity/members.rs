@@ -1,6 +1,7 @@
 //! Tenants, people and machines, and the credentials that they are given.
 
 use handoff_protocol::{
+    digest::Digest,
     duration::ExactDuration,
     id::{OrgId, PrincipalId, ServiceAccountId, TenantId, UserId},
     principal::{AuthStrength, Role, Scopes},
@@ -200,7 +201,11 @@ impl Engine {
     ///
     /// If the store fails.
     pub async fn revoke(&self, token: &str) -> Result<(), IdentityError> {
-        let digest = tokens::digest(token);
+        self.revoke_digest(tokens::digest(token)).await
+    }
+
+    /// Makes the token of this digest worthless at once.
+    pub(super) async fn revoke_digest(&self, digest: Digest) -> Result<(), IdentityError> {
         self.change(SYSTEM, move |view, moment| {
             let Some(kept) = view.get::<CredentialRecord, _>(digest.hex())? else { return Ok(Outcome::Nothing(())) };
             if kept.document.revoked_at.is_some() {
@@ -252,13 +257,23 @@ impl Engine {
         tenant: TenantId,
         index: IndexName,
     ) -> Result<Vec<D>, IdentityError> {
+        self.everything_under(tenant, index, Vec::new()).await
+    }
+
+    /// Every document of a small index whose sort key begins like this.
+    pub(super) async fn everything_under<D: document::Document>(
+        &self,
+        tenant: TenantId,
+        index: IndexName,
+        prefix: Vec<u8>,
+    ) -> Result<Vec<D>, IdentityError> {
         let mut found = Vec::new();
         let mut after = None;
         loop {
             let scan = IndexScan {
                 tenant,
                 index: index.clone(),
-                prefix: Vec::new(),
+                prefix: prefix.clone(),
                 after: after.take(),
                 order: Order::Ascending,
                 limit: 500,

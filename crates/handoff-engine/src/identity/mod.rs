@@ -5,6 +5,7 @@
 
 mod authenticate;
 mod bootstrap;
+mod credentials;
 pub(crate) mod documents;
 mod entry;
 mod keys;
@@ -15,6 +16,7 @@ use handoff_protocol::id::TenantId;
 
 pub use self::{
     bootstrap::{Bootstrap, Holder},
+    credentials::Credential,
     documents::{MemberKind, SigningKeyStatus},
     entry::{Entered, Invitation},
     members::{Member, NewCredential},
@@ -39,6 +41,9 @@ pub enum IdentityError {
     /// A key of this id is published with another public half.
     #[error("another key is already published under this key id; give the signing key an id of its own")]
     KeyIdTaken,
+    /// More than one token of the tenant has a digest that begins like this.
+    #[error("more than one key has this fingerprint; give more of its digest")]
+    AmbiguousFingerprint,
     /// No token can be minted.
     #[error(transparent)]
     Entropy(#[from] EntropyError),

@@ -257,11 +257,45 @@ async fn people_do_not_raise_or_redeem_and_machines_do_not_answer() {
     assert_eq!(code(world.engine.raise(&admin, body, None).await), ErrorCode::InsufficientScope);
     let id = world.raised(&ask("run:1", "one")).await;
     let unknown = RequestId::from_ulid(Ulid::from_u128(5));
-    for id in [id, unknown] {
-        let refused = world.engine.answer(&world.machine, id, json(YES), None).await;
-        assert_eq!(refused.unwrap_err(), DecisionError::RequesterMayNotAnswer { request_id: None });
+    // The refusal names a request of this tenant and says nothing of any other.
+    for (asked, named) in [(id, Some(id)), (unknown, None)] {
+        let refused = world.engine.answer(&world.machine, asked, json(YES), None).await;
+        assert_eq!(refused.unwrap_err(), DecisionError::RequesterMayNotAnswer { request_id: named });
     }
     let authorization = world.answer(id, "k").await.unwrap().authorization.unwrap().id;
     let redeemed = world.engine.redeem(&admin, authorization, &json(r#"{"effect_key":"k"}"#)).await;
     assert_eq!(code(redeemed), ErrorCode::InsufficientScope);
+}
+
+#[tokio::test]
+async fn a_tenants_tokens_are_listed_by_fingerprint_and_revoked_by_it() {
+    let world = World::new().await;
+    let machine = world.engine.create_machine(world.tenant, "second").await.unwrap();
+    let holder = PrincipalId::ServiceAccount(machine);
+    let token = world.engine.issue_key(world.tenant, holder, NewCredential::default()).await.unwrap();
+    let token = token.expose().as_str();
+    let other = world.engine.create_tenant().await.unwrap();
+    let found = || async {
+        let all = world.engine.credentials(world.tenant).await.unwrap();
+        let mut ours = all.into_iter().filter(|credential| credential.holder == Some(holder));
+        (ours.next().unwrap(), ours.next())
+    };
+    let (listed, none) = found().await;
+    assert_eq!((none, listed.revoked_at), (None, None));
+    assert!(handoff_protocol::digest::Digest::of(token).hex().starts_with(&listed.fingerprint));
+    assert!(world.engine.credentials(other).await.unwrap().is_empty(), "a tenant sees its own tokens alone");
+
+    let missing = |tenant, fingerprint: String| {
+        let engine = &world.engine;
+        async move { matches!(engine.revoke_credential(tenant, &fingerprint).await, Err(IdentityError::NotFound(_))) }
+    };
+    assert!(missing(other, listed.fingerprint.clone()).await);
+    assert!(missing(world.tenant, listed.fingerprint.chars().take(4).collect()).await, "too short to mean one");
+    assert!(missing(world.tenant, "0".repeat(12)).await);
+    assert!(world.engine.authenticate(Some(token)).await.is_ok());
+    for _ in 0..2 {
+        world.engine.revoke_credential(world.tenant, &listed.fingerprint.to_uppercase()).await.unwrap();
+    }
+    assert_eq!(code(world.engine.authenticate(Some(token)).await), ErrorCode::InvalidApiKey);
+    assert_eq!(found().await.0.revoked_at, Some(world.engine.now()));
 }
