@@ -22,6 +22,11 @@ use crate::{
 const MAX_PAGE: usize = 200;
 /// How many a page holds unless the caller says otherwise.
 const PAGE: usize = 50;
+/// How many bytes of requests a page holds, unless its first alone is larger: a page is bounded however large requests
+/// are, and whoever follows the cursor gets the rest.
+const PAGE_BYTES: usize = 4 << 20;
+/// How many rows one read brings.
+const STEP: usize = 64;
 
 /// Which requests are wanted, and which page of them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -77,30 +82,35 @@ impl Engine {
         let mut after = filter.start().map(|id| [prefix.as_slice(), &keys::by_id(id)].concat());
         let mut found: Vec<Request> = Vec::new();
         let mut exhausted = false;
-        // What a filter leaves out is passed in large steps.
-        let mut step = limit.saturating_add(1);
+        // How many the page can hold, once that is known to be fewer than wanted.
+        let mut room = limit;
+        let mut bytes = 0_usize;
         // One more than wanted tells whether more follow.
-        while found.len() <= limit && !exhausted {
+        while found.len() <= room && !exhausted {
             let scan = IndexScan {
                 tenant,
                 index: index.clone(),
                 prefix: prefix.clone(),
                 after: after.take(),
                 order: Order::Ascending,
-                limit: std::mem::replace(&mut step, MAX_PAGE),
+                limit: STEP.min(limit.saturating_add(1)),
             };
             let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
             exhausted = !page.more;
             for row in page.rows {
                 let request: Request = document::read(&row.record).map_err(|error| internal(&error))?.document;
                 after = Some(row.sort_key);
-                if filter.wants(&request) {
+                if found.len() <= room && filter.wants(&request) {
+                    bytes = bytes.saturating_add(row.record.document.len());
+                    if bytes > PAGE_BYTES && !found.is_empty() {
+                        room = room.min(found.len());
+                    }
                     found.push(request);
                 }
             }
         }
-        let has_more = found.len() > limit;
-        found.truncate(limit);
+        let has_more = found.len() > room;
+        found.truncate(room);
         let next_cursor = found.last().filter(|_| has_more).map(|request| request.id.to_string());
         let mut data = Vec::with_capacity(found.len());
         for request in found {

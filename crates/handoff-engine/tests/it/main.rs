@@ -7,6 +7,7 @@ mod expiry;
 mod faults;
 mod identity;
 mod keys;
+mod listing;
 mod races;
 mod record;
 mod tenants;
