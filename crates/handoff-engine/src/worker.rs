@@ -38,7 +38,7 @@ pub struct SweepStats {
     pub acted: u64,
     /// Timers whose action failed, once for each try.
     pub failed: u64,
-    /// How late the latest timer of the last sweep was when it was claimed; zero if none was due.
+    /// How late the latest timer of the last sweep that found any was when it was claimed.
     pub lag: Duration,
 }
 
@@ -85,11 +85,11 @@ impl Engine {
         let mut lag = Duration::ZERO;
         loop {
             let claimed = self.inner.store.claim_timers(BATCH, LEASE).await?;
-            lag = claimed.timers.iter().map(|timer| claimed.now.since(timer.due)).fold(lag, Duration::max);
-            self.inner.sweeps.lagged(lag);
             if claimed.timers.is_empty() {
                 return Ok(swept);
             }
+            lag = claimed.timers.iter().map(|timer| claimed.now.since(timer.due)).fold(lag, Duration::max);
+            self.inner.sweeps.lagged(lag);
             for timer in claimed.timers {
                 let well = self.act(&timer).await;
                 self.inner.sweeps.acted(well);

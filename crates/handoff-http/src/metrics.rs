@@ -73,7 +73,7 @@ impl Metrics {
         registry.register("timers_acted", "Timers that were acted on", ConstCounter::new(sweeps.acted));
         registry.register("timers_failed", "Timers whose action failed, each try", ConstCounter::new(sweeps.failed));
         let lag = ConstGauge::new(sweeps.lag.as_secs_f64());
-        registry.register("sweep_lag_seconds", "How late the latest timer of the last sweep was", lag);
+        registry.register("sweep_lag_seconds", "How late the last sweep that found timers was", lag);
         let mut text = String::new();
         encode(&mut text, &registry)?;
         Ok(text)
