@@ -85,6 +85,8 @@ impl Engine {
         // How many the page can hold, once that is known to be fewer than wanted.
         let mut room = limit;
         let mut bytes = 0_usize;
+        // What a filter leaves out is passed in larger steps.
+        let mut step = STEP.min(limit.saturating_add(1));
         // One more than wanted tells whether more follow.
         while found.len() <= room && !exhausted {
             let scan = IndexScan {
@@ -93,7 +95,7 @@ impl Engine {
                 prefix: prefix.clone(),
                 after: after.take(),
                 order: Order::Ascending,
-                limit: STEP.min(limit.saturating_add(1)),
+                limit: std::mem::replace(&mut step, STEP),
             };
             let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
             exhausted = !page.more;
