@@ -1,14 +1,20 @@
 //! The configuration: typed, so that what starts can run.
 
-mod env;
+mod effective;
 mod error;
+mod file;
+mod read;
+mod setting;
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     num::NonZeroUsize,
     path::{Path, PathBuf},
     time::Duration,
 };
+
+use handoff_protocol::{decision::Policy, duration::ExactDuration, secret::Secret};
 
 pub use self::error::ConfigError;
 use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
@@ -21,6 +27,9 @@ const MIN_SWEEP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The port that is listened on unless the configuration says otherwise.
 const PORT: u16 = 8080;
+
+/// How many calls a minute one credential may make unless the configuration says otherwise.
+const RATE_LIMIT_PER_MINUTE: u32 = 1000;
 
 /// The name of the signing key's file, beside the database.
 const SIGNING_KEY: &str = "signing-key.json";
@@ -37,12 +46,27 @@ pub struct Config {
     pub public_base: PublicBase,
     /// Whether a link alone may answer (rule A-6).
     pub link_only_permitted: bool,
-    /// How often due timers are looked for.
+    /// How often due timers are looked for. A deadline is acted on at most this and a second late, with or without
+    /// traffic.
     pub sweep_interval: Duration,
     /// How many connections to the database; none for what suits the store.
     pub max_connections: Option<NonZeroUsize>,
     /// The file with the key that signs receipts; it is made when it is missing.
     pub signing_key: PathBuf,
+    /// How many calls a minute one credential may make at this server; 0 is without a limit.
+    pub rate_limit_per_minute: u32,
+    /// How long a repeat under an idempotency key is recognized (section 4).
+    pub idempotency_window: ExactDuration,
+    /// The files of the JSON Schemas for `document` fields, by the references under which fields name them.
+    pub schemas: BTreeMap<String, PathBuf>,
+    /// A file with principals and tokens to load at the start.
+    pub bootstrap: Option<PathBuf>,
+    /// Principals and tokens to load at the start, as JSON text.
+    pub bootstrap_json: Option<Secret<String>>,
+    /// How log lines are written.
+    pub log: LogFormat,
+    /// Which log lines are written; none for what suits the command.
+    pub log_filter: Option<String>,
     /// Where a test wants the process to die.
     pub crash_point: Option<CrashPoint>,
 }
@@ -54,6 +78,15 @@ pub enum PublicBase {
     Fixed(String),
     /// `http` on this host, at whatever port is listened on.
     OnHost(&'static str),
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
 }
 
 impl Config {
@@ -90,6 +123,13 @@ impl Config {
             sweep_interval: SWEEP_INTERVAL,
             max_connections: None,
             signing_key,
+            rate_limit_per_minute: RATE_LIMIT_PER_MINUTE,
+            idempotency_window: Policy::default().idempotency_ttl,
+            schemas: BTreeMap::new(),
+            bootstrap: None,
+            bootstrap_json: None,
+            log: LogFormat::Text,
+            log_filter: None,
             crash_point: None,
         }
     }

@@ -5,7 +5,9 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`config`] | the configuration, and reading it from the environment |
+//! | [`config`] | the configuration, and reading it from the environment and a file |
+//! | [`bootstrap`] | the principals and tokens that are loaded at the start |
+//! | [`schemas`] | the JSON Schemas for `document` fields |
 //! | [`server`] | starting, and stopping without losing a request |
 //! | [`store`] | opening the store that a database address names |
 //! | [`signing_key`] | the key that signs receipts, in a file of its own |
@@ -29,19 +31,22 @@
 //! # }
 //! ```
 
+pub mod bootstrap;
 pub mod chain_check;
 pub mod config;
 mod crash_point;
 mod database_url;
+mod listening;
 pub mod private_file;
 mod routes;
+pub mod schemas;
 pub mod server;
 pub mod signing_key;
 pub mod store;
 mod worker;
 
 pub use self::{
-    config::{Config, ConfigError, PublicBase},
+    config::{Config, ConfigError, LogFormat, PublicBase},
     crash_point::CrashPoint,
     database_url::{DatabaseUrl, DatabaseUrlError},
     server::{Running, Server, StartError},

@@ -4,9 +4,13 @@ use axum::Router;
 use handoff_engine::Engine;
 use handoff_http::HttpOptions;
 
+use crate::config::Config;
+
 /// Everything that the server answers: the API, the pages, and for every other path the API's "no such endpoint".
-pub(crate) fn mount(engine: &Engine) -> Router {
-    handoff_http::router(engine.clone(), HttpOptions::default())
+pub(crate) fn mount(engine: &Engine, config: &Config) -> Router {
+    let options = HttpOptions::default().rate_limit_per_minute(config.rate_limit_per_minute);
+    handoff_http::router(engine.clone(), options.clone())
+        .merge(handoff_http::operations(engine.clone(), options.clone()))
         .merge(handoff_web::router(engine.clone()))
-        .fallback_service(handoff_http::not_found())
+        .fallback_service(handoff_http::not_found(engine.clone(), options))
 }

@@ -2,15 +2,16 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::serve::ListenerExt as _;
-use handoff_engine::{BuildError, Engine};
+use handoff_engine::{BuildError, Engine, IdentityError};
 use handoff_protocol::decision::Policy;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
     LIFECYCLE,
+    bootstrap::{self, BootstrapError},
     config::Config,
-    routes,
+    listening, routes,
+    schemas::{RegisteredSchemas, SchemaError},
     signing_key::{self, SigningKeyError},
     store::{self, StoreOpenError},
     worker,
@@ -31,7 +32,7 @@ pub struct Running {
     engine: Engine,
     stopping: watch::Sender<bool>,
     // Dropping these ends what runs in them.
-    serving: JoinSet<io::Result<()>>,
+    serving: JoinSet<()>,
     worker: JoinSet<()>,
 }
 
@@ -54,6 +55,15 @@ pub enum StartError {
     /// The signing key cannot be used.
     #[error(transparent)]
     SigningKey(#[from] SigningKeyError),
+    /// What is to be loaded cannot be used.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+    /// What is to be loaded cannot be kept.
+    #[error("the principals cannot be loaded: {0}")]
+    Load(#[from] IdentityError),
+    /// A document schema cannot be used.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     /// The engine cannot be built.
     #[error(transparent)]
     Engine(#[from] BuildError),
@@ -78,19 +88,13 @@ impl Server {
         let engine = build_engine(&config, address).await?;
 
         let (stopping, mut stop) = watch::channel(false);
-        let routes = routes::mount(&engine);
-        let listener = listener.tap_io(|stream| {
-            // Answers are small and complete: waiting to fill a packet would only delay them.
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "a connection keeps its delay");
-            }
-        });
+        let routes = routes::mount(&engine, &config);
         let until_stopped = async move {
             // An error says that the server was dropped, which is a stop as well.
             let _ = stop.wait_for(|stop| *stop).await;
         };
         let mut serving = JoinSet::new();
-        serving.spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(until_stopped).await });
+        serving.spawn(listening::serve(listener, routes, until_stopped));
         let mut worker = JoinSet::new();
         worker.spawn(worker::keep_running(engine.clone(), config.sweep_interval));
 
@@ -115,10 +119,8 @@ impl Running {
 
     /// Waits until serving ends by itself, which it does not unless something is wrong. Safe to drop at any point.
     pub async fn ended(&mut self) {
-        match self.serving.join_next().await {
-            Some(Err(error)) => tracing::error!(%error, "serving ended"),
-            Some(Ok(Err(error))) => tracing::error!(%error, "serving ended"),
-            Some(Ok(Ok(()))) | None => {}
+        if let Some(Err(error)) = self.serving.join_next().await {
+            tracing::error!(%error, "serving ended");
         }
     }
 
@@ -140,13 +142,21 @@ impl Running {
 async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, StartError> {
     // Opening reads and writes files, which must not hold up the tasks of this thread.
     let blocking = config.clone();
-    let (store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+    let (principals, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+        // What people wrote is checked as a whole before anything is made.
+        let principals = bootstrap::read(&blocking)?;
+        let schemas = RegisteredSchemas::load(&blocking.schemas)?;
         let store = store::open_for(&blocking)?;
         let key = signing_key::load_or_create(&blocking.signing_key)?;
-        Ok((store, key))
+        Ok((principals, schemas, store, key))
     })
     .await??;
-    let policy = Policy { link_only_permitted: config.link_only_permitted, ..Policy::default() };
+    let policy = Policy {
+        link_only_permitted: config.link_only_permitted,
+        idempotency_ttl: config.idempotency_window,
+        schemas: Arc::new(schemas),
+        ..Policy::default()
+    };
     let engine = Engine::builder()
         .store(store)
         .signer(Arc::new(key))
@@ -154,5 +164,6 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         .public_base(config.public_base.of(address))
         .build()
         .await?;
+    engine.load_principals(principals).await?;
     Ok(engine)
 }

@@ -1,7 +1,7 @@
 //! `handoffd dev`: a server for one's own machine, with a person and a program ready to use.
 
 use std::{
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +15,7 @@ use handoff_protocol::{
     principal::Role,
     secret::Secret,
 };
-use handoff_server::{Config, Server, private_file};
+use handoff_server::{Config, LogFormat, Server, private_file};
 
 use super::{failure::Failure, logging, output, serve, signals::Signals};
 
@@ -26,7 +26,8 @@ const KEY_FILE: &str = "dev-key";
 const LINK_HOURS: u64 = 12;
 
 pub(super) async fn run(data: PathBuf, port: u16) -> Result<(), Failure> {
-    logging::start("warn")?;
+    let filter = env::var("RUST_LOG").ok().filter(|filter| !filter.is_empty());
+    logging::start(filter.as_deref().unwrap_or("warn"), LogFormat::Text)?;
     make_directory(&data).map_err(|error| Failure::Directory { path: data.clone(), error })?;
     let mut config = Config::dev(&data);
     config.bind.set_port(port);

@@ -4,7 +4,10 @@ use std::io;
 
 use handoff_engine::{BuildError, IdentityError, entropy::EntropyError};
 use handoff_protocol::id::OrgId;
-use handoff_server::{ConfigError, StartError, private_file::PrivateFileError, store::StoreOpenError};
+use handoff_server::{
+    ConfigError, StartError, bootstrap::BootstrapError, private_file::PrivateFileError, schemas::SchemaError,
+    store::StoreOpenError,
+};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +16,10 @@ pub(super) enum Failure {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Start(#[from] StartError),
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     #[error(transparent)]
     Store(#[from] StoreOpenError),
     #[error(transparent)]
@@ -25,8 +32,6 @@ pub(super) enum Failure {
     PrivateFile(#[from] PrivateFileError),
     #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]
     LogFilter,
-    #[error("HANDOFF_LOG: expected `text` or `json`")]
-    LogFormat,
     #[error("the directory `{path}` cannot be made: {error}", path = path.display())]
     Directory { path: std::path::PathBuf, error: io::Error },
     #[error("there is no tenant {0}")]

@@ -1,12 +1,13 @@
 //! `handoffd migrate`.
 
-use handoff_server::{DatabaseUrl, store};
+use std::path::Path;
 
-use super::{failure::Failure, logging, output};
+use handoff_server::store;
 
-pub(super) fn run() -> Result<(), Failure> {
-    logging::start("warn")?;
-    let database = DatabaseUrl::from_env()?;
+use super::{failure::Failure, output, settings};
+
+pub(super) fn run(file: Option<&Path>) -> Result<(), Failure> {
+    let database = settings::start(file, "warn")?.database_url;
     // Opening a store brings it to the newest schema.
     drop(store::open_url(&database)?);
     output::say("the database has the newest schema").map_err(Failure::Output)

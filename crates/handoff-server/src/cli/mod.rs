@@ -6,10 +6,14 @@ mod logging;
 mod migrate;
 mod output;
 mod serve;
+mod settings;
 mod signals;
 mod verify_chain;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand, error::ErrorKind};
 use handoff_protocol::id::OrgId;
@@ -23,6 +27,9 @@ const VERSIONS: &str = concat!(env!("CARGO_PKG_VERSION"), " (core ", env!("CARGO
 #[derive(Debug, Parser)]
 #[command(name = "handoffd", version = VERSIONS, after_help = VARIABLES)]
 struct Arguments {
+    /// The configuration file, in TOML, instead of the one that the variable names
+    #[arg(long, value_name = "PATH", global = true)]
+    config: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -39,6 +46,11 @@ enum Command {
         #[arg(long, value_name = "REF")]
         tenant: Option<OrgId>,
     },
+    /// Look at the configuration without starting anything
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
     /// Serve on this machine without any configuration, to try things out
     Dev {
         /// Where to keep the data
@@ -50,15 +62,27 @@ enum Command {
     },
 }
 
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Print what a server would run with, secrets redacted; fails if it could not start
+    Check,
+}
+
 const VARIABLES: &str = "\
-Variables:
+Variables, each with a key of the configuration file in small letters (`handoffd config check` prints them):
+  HANDOFF_CONFIG               the configuration file, in TOML; variables win over it
   HANDOFF_DATABASE_URL         where everything is kept, for example sqlite:./handoff.db (required)
   HANDOFF_BIND                 where to listen [127.0.0.1:8080]; [::]:8080 serves both families
   HANDOFF_PUBLIC_BASE          base of the addresses that people open [http://127.0.0.1 and the port]
   HANDOFF_LINK_ONLY_PERMITTED  whether a link alone may answer [false]
   HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the database]
-  HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for [500]
+  HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for [500]; a deadline is acted on at most
+                               this and a second late, also without traffic
   HANDOFF_MAX_CONNECTIONS      how many connections to the database [what suits it]
+  HANDOFF_RATE_LIMIT_PER_MINUTE  how many calls a minute a credential may make; 0 is without a limit [1000]
+  HANDOFF_IDEMPOTENCY_WINDOW   how long a repeat under an idempotency key is recognized, a day or longer [PT24H]
+  HANDOFF_BOOTSTRAP            a JSON file of principals and tokens to load at the start
+  HANDOFF_BOOTSTRAP_JSON       the same, inline
   HANDOFF_LOG                  text or json [text]
   RUST_LOG                     which log lines are written [info]";
 
@@ -68,7 +92,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
-    match perform(arguments.command.unwrap_or(Command::Serve)) {
+    match perform(arguments.command.unwrap_or(Command::Serve), arguments.config.as_deref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::fail(&failure);
@@ -77,13 +101,14 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn perform(command: Command) -> Result<(), Failure> {
+fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::Runtime)?;
     runtime.block_on(async {
         match command {
-            Command::Serve => serve::run().await,
-            Command::Migrate => migrate::run(),
-            Command::VerifyChain { tenant } => verify_chain::run(tenant).await,
+            Command::Serve => serve::run(file).await,
+            Command::Migrate => migrate::run(file),
+            Command::VerifyChain { tenant } => verify_chain::run(file, tenant).await,
+            Command::Config { command: ConfigCommand::Check } => settings::check(file),
             Command::Dev { data, port } => dev::run(data, port).await,
         }
     })

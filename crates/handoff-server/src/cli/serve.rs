@@ -1,12 +1,13 @@
 //! `handoffd serve`.
 
-use handoff_server::{Config, Running, Server};
+use std::path::Path;
 
-use super::{failure::Failure, logging, signals::Signals};
+use handoff_server::{Running, Server};
 
-pub(super) async fn run() -> Result<(), Failure> {
-    logging::start("info")?;
-    let config = Config::from_env()?;
+use super::{failure::Failure, settings, signals::Signals};
+
+pub(super) async fn run(file: Option<&Path>) -> Result<(), Failure> {
+    let config = settings::start(file, "info")?;
     let signals = Signals::listen()?;
     let server = Server::start(config).await?;
     until_stopped(server, signals).await

@@ -1,14 +1,15 @@
 //! `handoffd verify-chain`.
 
+use std::path::Path;
+
 use handoff_engine::Engine;
 use handoff_protocol::id::OrgId;
-use handoff_server::{DatabaseUrl, chain_check, store};
+use handoff_server::{chain_check, store};
 
-use super::{failure::Failure, logging, output};
+use super::{failure::Failure, output, settings};
 
-pub(super) async fn run(only: Option<OrgId>) -> Result<(), Failure> {
-    logging::start("warn")?;
-    let store = store::open_existing(&DatabaseUrl::from_env()?)?;
+pub(super) async fn run(file: Option<&Path>, only: Option<OrgId>) -> Result<(), Failure> {
+    let store = store::open_existing(&settings::start(file, "warn")?.database_url)?;
     // Without a signer, so that looking never publishes a key.
     let engine = Engine::builder().store(store).build().await?;
     let mut tenants = engine.tenants().await?;

@@ -1,23 +1,41 @@
-//! What is wrong with a variable of the environment.
+//! What is wrong with the configuration.
 
-/// A variable of the environment cannot be used.
+use std::path::Path;
+
+/// The configuration cannot be used.
 ///
-/// The message names the variable and says how to mend it. It never repeats the value, which may be a secret.
+/// The message names the variable, or the file and the line, and says how to mend it. It never repeats a value, which
+/// may be a secret.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{variable}: {problem}")]
+#[error("{place}: {problem}")]
 pub struct ConfigError {
-    variable: &'static str,
+    place: String,
     problem: String,
 }
 
 impl ConfigError {
-    pub(super) fn new(variable: &'static str, problem: impl Into<String>) -> Self {
-        Self { variable, problem: problem.into() }
+    pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { place: place.into(), problem: problem.into() }
     }
 
-    /// The name of the variable.
-    #[must_use]
-    pub const fn variable(&self) -> &'static str {
-        self.variable
+    /// A fault at a line of a file.
+    pub(super) fn at(path: &Path, line: usize, problem: impl Into<String>) -> Self {
+        Self::new(place(path, line), problem)
     }
+
+    /// A fault of a file as a whole.
+    pub(super) fn file(path: &Path, problem: impl std::fmt::Display) -> Self {
+        Self::new(format!("`{}`", path.display()), problem.to_string())
+    }
+
+    /// Where the fault is: the name of the variable, or the file and the line.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+/// A line of a file, for people.
+pub(super) fn place(path: &Path, line: usize) -> String {
+    format!("`{}`, line {line}", path.display())
 }

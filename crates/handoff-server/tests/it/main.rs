@@ -2,10 +2,16 @@
 
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod bootstrap;
+mod config_file;
 mod configuration;
+mod connections;
 mod crash_point;
+mod deadlines;
 mod development;
 mod durability;
+mod home;
+mod redaction;
 mod serving;
 mod stopping;
 #[path = "../support/mod.rs"]

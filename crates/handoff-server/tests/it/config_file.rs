@@ -1,0 +1,133 @@
+//! The configuration file: its keys, what wins over it, and what is said of a fault.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use handoff_protocol::json::{Json, read_str};
+
+use crate::{
+    home::{document, machine, person},
+    support::process::{Handoffd, handoffd, run},
+};
+
+fn write(directory: &Path, text: &str) -> PathBuf {
+    let path = directory.join("handoff.toml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn the_effective_configuration_is_printed_and_can_be_read_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let entries = document(&[machine("hunter2", "")]);
+    let schema = directory.path().join("order.json");
+    fs::write(&schema, r#"{"type":"object"}"#).unwrap();
+    let quoted = Json::from(entries.as_str()).to_text();
+    let path = write(
+        directory.path(),
+        &format!(
+            "database_url = 'sqlite:a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nsweep_interval_ms = 100\n\
+             rate_limit_per_minute = 5\nidempotency_window = \"P2D\"\nlog = \"json\"\nsigning_key_file = \"k.json\"\n\
+             bootstrap_json = {quoted}\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n"
+        ),
+    );
+    let variables = [("HANDOFF_CONFIG", path.to_str().unwrap()), ("HANDOFF_BIND", "127.0.0.1:9")];
+    let output = run(&["config", "check"], &variables);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let key = directory.path().join("k.json");
+    for line in [
+        "database_url = \"sqlite:a.db\"",
+        "bind = \"127.0.0.1:9\"",
+        "public_base = \"http://127.0.0.1:9\"",
+        "link_only_permitted = true",
+        "rate_limit_per_minute = 5",
+        "idempotency_window = \"PT172800S\"",
+        "bootstrap_json = \"[redacted]\"",
+        "# max_connections is not set",
+        "# 1 principals are loaded at the start",
+        &format!("signing_key_file = \"{}\"", key.display()),
+        &format!("\"https://a.example/order\" = \"{}\"", schema.display()),
+    ] {
+        assert!(text.lines().any(|printed| printed == line), "no `{line}` in {text}");
+    }
+    assert!(!text.contains("hunter2"), "{text}");
+
+    let again = write(directory.path(), &text.replace("bootstrap_json", "# bootstrap_json"));
+    let output = run(&["--config", again.to_str().unwrap(), "config", "check"], &[]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && printed.contains("bind = \"127.0.0.1:9\""), "{printed}");
+}
+
+#[test]
+fn a_fault_names_the_line_and_the_mend_and_repeats_no_value() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("broken.json"), r#"{"type":"sausage"}"#).unwrap();
+    for (line, fault) in [
+        ("bnd = \"hunter2\"", "line 2: `bnd` is not a known key; did you mean `bind`?"),
+        ("link_only_permited = true", "did you mean `link_only_permitted`?"),
+        ("zzz = \"hunter2\"", "line 2: `zzz` is not a known key"),
+        ("bind = \"hunter2\"", "line 2: `bind`: expected an IP address"),
+        ("bind = 8080", "line 2: `bind`: expected text in quotes"),
+        ("sweep_interval_ms = \"hunter2\"", "line 2: `sweep_interval_ms`: expected a whole number"),
+        ("link_only_permitted = \"hunter2\"", "line 2: `link_only_permitted`: expected `true`"),
+        ("log = \"hunter2\"", "line 2: `log`: expected `text`"),
+        ("bind = hunter2", "line 2: is no TOML"),
+        ("schemas = \"hunter2\"", "line 2: `schemas` is a section"),
+        ("[schemas]\n\"https://a.example/order\" = 7", "line 3: expected the path"),
+        ("[schemas]\n\"https://a.example/order\" = \"broken.json\"", "broken.json`: "),
+        ("[schemas]\n\"https://a.example/order\" = \"missing.json\"", "missing.json`: "),
+        ("bootstrap = \"missing.json\"", "missing.json`: "),
+    ] {
+        let path = write(
+            directory.path(),
+            &format!("database_url = \"sqlite:{}/h.db\"\n{line}\n", directory.path().display()),
+        );
+        for arguments in [&["config", "check"][..], &["serve"]] {
+            let mut command = handoffd(arguments, &[("HANDOFF_CONFIG", path.to_str().unwrap())]);
+            if arguments == ["serve"] && !line.starts_with("bind") {
+                command.env("HANDOFF_BIND", "127.0.0.1:0");
+            }
+            let output = command.output().unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{text}");
+            assert!(text.contains("handoffd: ") && text.contains(fault), "no `{fault}` in {text}");
+            assert!(!text.contains("hunter2"), "{text}");
+        }
+        assert!(!directory.path().join("h.db").exists(), "nothing was made");
+    }
+}
+
+#[test]
+fn a_server_runs_from_its_file_alone_and_checks_documents_against_registered_schemas() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("order.json"), r#"{"type":"object","required":["n"]}"#).unwrap();
+    fs::write(directory.path().join("people.json"), document(&[machine("t-m", ""), person("t-p", "")])).unwrap();
+    let path = write(
+        directory.path(),
+        &format!(
+            "database_url = \"sqlite:{}/h.db\"\nbind = \"127.0.0.1:0\"\nrate_limit_per_minute = 4\n\
+             bootstrap = \"people.json\"\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n",
+            directory.path().display()
+        ),
+    );
+    let server = Handoffd::start(handoffd(&["--config", path.to_str().unwrap()], &[]));
+    let connection = &mut server.connect();
+    let body = r#"{"waiter_ref":"run:1","prompt":{"title":"Order?"},"requires":{"v":1,"answer":{"fields":
+        [{"name":"order","type":"document","required":true,"schema_ref":"https://a.example/order"}]}}}"#;
+    let request = connection.call("POST", "/v1/requests", "t-m", body).unwrap().text("id");
+    let path = format!("/v1/requests/{request}/answer");
+    let refused = connection.call("POST", &path, "t-p", r#"{"values":{"order":{"m":1}}}"#).unwrap();
+    assert_eq!((refused.status, refused.body.contains("schema_violation")), (422, true), "{refused:?}");
+    let answered = connection.call("POST", &path, "t-p", r#"{"values":{"order":{"n":1}}}"#).unwrap();
+    assert_eq!(answered.status, 200, "{answered:?}");
+
+    assert_eq!(answered.header("x-ratelimit-limit"), Some("4"));
+    // A new minute may begin in between, once.
+    let mut statuses = (0..10).map(|_| connection.call("GET", "/v1/requests", "t-p", "").unwrap().status);
+    assert!(statuses.any(|status| status == 429));
+    let other = connection.call("GET", "/v1/requests", "t-m", "").unwrap();
+    assert_eq!(other.status, 200, "another credential has calls of its own: {:?}", read_str(&other.body));
+}
