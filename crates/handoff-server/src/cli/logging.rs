@@ -12,7 +12,8 @@ use super::failure::Failure;
 pub(super) fn start(filter: &str, format: LogFormat) -> Result<(), Failure> {
     let lifecycle: Directive = format!("{LIFECYCLE}=info").parse().map_err(|_| Failure::LogFilter)?;
     let filter = EnvFilter::builder().parse(filter).map_err(|_| Failure::LogFilter)?.add_directive(lifecycle);
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // A log that cannot be written is no reason to fail a call: without this, the complaint about it would panic.
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).log_internal_errors(false);
     match format {
         LogFormat::Json => lines.json().init(),
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
