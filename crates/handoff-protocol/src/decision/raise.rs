@@ -213,6 +213,7 @@ pub fn raise(
         effect_digest: raise.effect_digest.clone(),
         metadata: raise.metadata.clone(),
         raised_by,
+        raised_by_display: principal.display.clone(),
         created_at: now,
         expires_at,
         attempt_expires_at: None,

@@ -74,6 +74,9 @@ pub struct Request {
     pub metadata: Option<Json>,
     /// The principal that raised it.
     pub raised_by: PrincipalId,
+    /// What that principal was called then, for people to read *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_by_display: Option<String>,
     /// When it was raised.
     pub created_at: Timestamp,
     /// The deadline; none without a `ttl` and under `park` (rule C-3).

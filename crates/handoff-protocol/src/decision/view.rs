@@ -66,6 +66,9 @@ pub struct RequestView {
     pub authorization: Option<AuthorizationView>,
     pub waiter: WaiterView,
     pub metadata: Json,
+    /// Who asks, by name; left out where nobody knows *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_by_display: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test_mode: bool,
 }
@@ -267,6 +270,7 @@ impl RequestView {
             receipt,
             authorization,
             waiter: WaiterView { state: request.waiter.state, liveness: request.liveness },
+            raised_by_display: request.raised_by_display,
             test_mode: request.test_mode,
             metadata: request.metadata.unwrap_or_else(|| Json::Object(crate::json::Object::new())),
         })

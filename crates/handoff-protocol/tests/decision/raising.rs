@@ -1,9 +1,9 @@
 //! Raising: what a declaration must be, in which order it is judged, and what makes two raises the same.
 
 use handoff_protocol::{
-    decision::{DecisionError, ErrorCode, Policy, Raise, join, raise, terms::RequestState},
+    decision::{DecisionError, ErrorCode, Policy, Raise, Request, join, raise, terms::RequestState, view::RequestView},
     digest::Digest,
-    json::{Json, Object},
+    json::{Json, Object, from_json, to_json},
     principal::{AuthStrength, Role, Scopes},
 };
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_assert_ne, prop_oneof, proptest};
@@ -257,6 +257,23 @@ fn a_request_names_nobody_but_its_tenant_and_its_asker() {
     assert_eq!(effects.request.org_id, machine_of(9).tenant);
     let event = Json::Object(effects.events[0].data.clone()).to_text();
     assert!(!event.contains("run:1") && !event.contains("Refund"), "{event}");
+    assert!(!event.contains("somebody"), "{event}");
+}
+
+#[test]
+fn a_request_keeps_its_askers_name_and_one_kept_without_reads_as_before() {
+    let mut scene = Scene::new();
+    let request = scene.raise(&approve()).0;
+    assert_eq!(request.raised_by_display.as_deref(), Some("somebody"));
+    let view = RequestView::new(request.clone(), None, None, "").unwrap();
+    let served = to_json(&view).unwrap();
+    assert_eq!(served.get("raised_by_display").and_then(Json::as_str), Some("somebody"));
+    let nameless = Request { raised_by_display: None, ..request };
+    let kept = to_json(&nameless).unwrap();
+    assert!(kept.get("raised_by_display").is_none());
+    assert_eq!(from_json::<Request>(kept).unwrap(), nameless);
+    let served = to_json(&RequestView::new(nameless, None, None, "").unwrap()).unwrap();
+    assert!(served.get("raised_by_display").is_none());
 }
 
 /// Text of a document with its members turned around and blanks between all tokens.
