@@ -9,7 +9,11 @@ use handoff_engine::{Engine, clock::SystemClock, entropy::SystemEntropy, identit
 use handoff_protocol::{duration::ExactDuration, id::PrincipalId, json::read_str, principal::Role};
 use handoff_testkit::MemoryStore;
 
-const REQUESTS: [&str; 4] = [
+const REQUESTS: [&str; 8] = [
+    include_str!("../../../examples/requests/contract.json"),
+    include_str!("../../../examples/requests/deployment.json"),
+    include_str!("../../../examples/requests/question.json"),
+    include_str!("../../../examples/requests/refund.json"),
     r#"{"waiter_ref":"run:0198f2a1","urgency":"high","prompt":{"title":"Refund $2,400 to Acme Corp?",
       "body":"Invoice INV-8821 was charged twice on 28 July.\nAcme has asked for the second charge back.\n\nThe refund cannot be undone once it has been sent to the bank.",
       "evidence":[{"kind":"link","label":"Invoice INV-8821","url":"https://billing.example/invoices/8821"},

@@ -139,7 +139,7 @@ impl Control {
         };
         Self {
             shown: shown(field),
-            title: field.title().to_owned(),
+            title: words::field_title(field),
             help: field.help.clone().filter(|help| !help.is_empty()),
             // What is wrong often says what is taken; once is enough.
             hint: hint.filter(|hint| error.as_ref() != Some(hint)),

@@ -6,7 +6,7 @@
 //! | module | what lives there |
 //! |---|---|
 //! | `pages` | one file a page: inbox, request, answer, entering and leaving |
-//! | `prompt`, `answer_form`, `control`, `outcome`, `notice` | what a page shows of a request: its evidence, its form, its fields, its receipt, what there is to say |
+//! | `prompt`, `table`, `answer_form`, `control`, `outcome`, `notice` | what a page shows of a request: its evidence, its form, its fields, its receipt, what there is to say |
 //! | `form`, `submission` | from a submitted form to the body of an answer |
 //! | `pretty` | documents as people read and edit them |
 //! | `session`, `origin`, `headers` | who is asking, whether our own page sent the form, and what browsers may do |
@@ -27,6 +27,7 @@ mod prompt;
 mod session;
 mod site;
 mod submission;
+mod table;
 mod when;
 mod words;
 

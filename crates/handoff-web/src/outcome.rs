@@ -70,7 +70,7 @@ fn decided(values: &Json, requires: &Requires) -> Vec<Decided> {
     let asked = requires.fields.iter().filter_map(|field| {
         let value = values.get(&field.name).filter(|value| !value.is_null())?;
         let is_document = matches!(field.kind, FieldKind::Document { .. });
-        Some(Decided { title: field.title().to_owned(), answers: answers(field, value), is_document })
+        Some(Decided { title: words::field_title(field), answers: answers(field, value), is_document })
     });
     let strays = values.iter().filter(|(name, _)| requires.field(name).is_none());
     let strays =

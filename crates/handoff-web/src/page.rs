@@ -42,11 +42,13 @@ impl Frame {
 struct SayingPage {
     frame: Frame,
     saying: Saying,
+    /// Whether it links to the inbox: not where that would only say once more that nobody is signed in.
+    leads_on: bool,
 }
 
 /// A page that only says something.
 pub(crate) fn say(status: StatusCode, saying: Saying, visitor: Option<&Visitor>) -> Response {
-    render(status, &SayingPage { frame: Frame::new(visitor), saying })
+    render(status, &SayingPage { frame: Frame::new(visitor), saying, leads_on: status != StatusCode::UNAUTHORIZED })
 }
 
 /// The page for a refusal that is about no field and no state of a request.

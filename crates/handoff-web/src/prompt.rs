@@ -2,6 +2,8 @@
 
 use handoff_protocol::json::Json;
 
+use crate::{pretty::pretty, table::Table};
+
 /// A prompt for a template.
 #[derive(Debug, Default)]
 pub(crate) struct Prompt {
@@ -18,7 +20,7 @@ pub(crate) struct Evidence {
     pub(crate) link: Option<Link>,
     pub(crate) table: Option<Table>,
     pub(crate) paragraphs: Vec<String>,
-    /// A value of no known shape, as JSON.
+    /// A value of no known shape, as JSON over several lines.
     pub(crate) raw: Option<String>,
     pub(crate) reference: Option<String>,
 }
@@ -29,13 +31,6 @@ pub(crate) struct Link {
     pub(crate) url: String,
     /// Whether following it is only ever a web page: no other scheme becomes a link.
     pub(crate) is_web: bool,
-}
-
-/// Rows under column names.
-#[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) columns: Vec<String>,
-    pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Prompt {
@@ -54,7 +49,8 @@ impl Evidence {
     fn read(item: &Json) -> Self {
         let text = |name: &str| item.get(name).and_then(Json::as_str).map(str::to_owned);
         let value = item.get("value").filter(|value| !value.is_null());
-        let table = value.and_then(Table::read);
+        let objects = value.filter(|_| text("kind").as_deref() == Some("table"));
+        let table = value.and_then(Table::of_rows).or_else(|| objects.and_then(Table::of_objects));
         let prose = value.and_then(Json::as_str);
         let is_raw = table.is_none() && prose.is_none();
         Self {
@@ -62,19 +58,9 @@ impl Evidence {
             link: text("url").map(|url| Link { is_web: is_web(&url), url }),
             table,
             paragraphs: prose.map(paragraphs).unwrap_or_default(),
-            raw: value.filter(|_| is_raw).map(Json::to_text),
+            raw: value.filter(|_| is_raw).map(pretty),
             reference: text("ref"),
         }
-    }
-}
-
-impl Table {
-    /// Reads `{"columns": […], "rows": [[…], …]}`.
-    fn read(value: &Json) -> Option<Self> {
-        let rows = value.get("rows")?.as_array()?;
-        let rows = rows.iter().map(|row| row.as_array().map(|row| row.iter().map(cell).collect()));
-        let columns = value.get("columns").and_then(Json::as_array).unwrap_or_default();
-        Some(Self { columns: columns.iter().map(cell).collect(), rows: rows.collect::<Option<_>>()? })
     }
 }
 
@@ -120,10 +106,20 @@ mod tests {
     }
 
     #[test]
-    fn evidence_of_an_unknown_shape_is_shown_as_it_is() {
+    fn evidence_of_an_unknown_shape_is_shown_as_indented_text() {
         let item = read_str(r#"{"kind":"table","label":"Odd","value":{"rows":[1]}}"#).unwrap();
         let evidence = Evidence::read(&item);
         assert!(evidence.table.is_none());
-        assert_eq!(evidence.raw.as_deref(), Some(r#"{"rows":[1]}"#));
+        assert_eq!(evidence.raw.as_deref(), Some("{\n  \"rows\": [\n    1\n  ]\n}"));
+    }
+
+    #[test]
+    fn only_what_says_that_it_is_a_table_has_its_objects_laid_out() {
+        let read = |kind: &str| {
+            let item = format!(r#"{{"kind":"{kind}","label":"L","value":[{{"a":1}},{{"a":2}}]}}"#);
+            Evidence::read(&read_str(&item).unwrap())
+        };
+        assert!(read("table").table.is_some() && read("table").raw.is_none());
+        assert!(read("document").table.is_none() && read("document").raw.is_some());
     }
 }

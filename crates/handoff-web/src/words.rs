@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        FieldError, FieldErrorCode, FieldKind, Lacking,
+        Field, FieldError, FieldErrorCode, FieldKind, Lacking,
         terms::{OnExpiry, Urgency},
     },
     principal::AuthStrength,
@@ -19,7 +19,9 @@ pub(crate) const INBOX_BACK: &str = "All requests that wait";
 pub(crate) const INBOX_READ_ONLY: &str = "you can read this one, not answer it";
 
 pub(crate) const ASKED: &str = "Asked";
-pub(crate) const ASKED_FOR: &str = "Waiting program";
+pub(crate) const ASKED_BY: &str = "Asked by";
+pub(crate) const ASKED_BY_SOMEBODY: &str = "A program without a name";
+pub(crate) const WAITER: &str = "Its reference:";
 pub(crate) const DEADLINE: &str = "Answer by";
 pub(crate) const FRESH_UNTIL: &str = "Your sign-in is fresh until";
 pub(crate) const OTHERWISE: &str = "If nobody answers";
@@ -66,8 +68,7 @@ pub(crate) const RECEIPT_HELP: &str =
 pub(crate) const ATTESTED: &str = "Confirmed";
 pub(crate) const NONE_CHOSEN: &str = "None";
 pub(crate) const COUNTS_AS_REFUSAL: &str = "The time ran out without an answer. That counts as a refusal.";
-pub(crate) const DEFAULT_TAKEN: &str =
-    "The time ran out without an answer. The answer prepared for that case was taken.";
+pub(crate) const DEFAULT_TAKEN: &str = "The time ran out without an answer. The declared default counts.";
 pub(crate) const ENDED_UNANSWERED: &str = "The time ran out without an answer.";
 pub(crate) const NEWER_REQUEST: &str = "Open the request that replaced it";
 
@@ -98,11 +99,11 @@ pub(crate) const SIGN_IN_AGAIN: Saying = Saying {
 };
 pub(crate) const NOT_FOUND: Saying = Saying {
     title: "There is nothing here",
-    text: "No request has this address. The link may be cut off, or belong to another team.",
+    text: "No request has this address. The link may be cut off, or belong to another team: open it again whole, or ask whoever sent it.",
 };
 pub(crate) const LINK_NOT_VALID: Saying = Saying {
     title: "This link does not work any more",
-    text: "It was used already, its time is over, or it was cut off. Nothing happened. Ask whoever sent it for a new one.",
+    text: "It was used already, its time is over, or it was cut off. Nothing happened. If you entered with it on this device, your requests are still open to you; otherwise ask whoever sent it for a new one.",
 };
 pub(crate) const FORM_NOT_OURS: Saying = Saying {
     title: "This form cannot be accepted",
@@ -116,11 +117,13 @@ pub(crate) const FORM_TOO_LARGE: Saying = Saying {
     title: "This form is too large",
     text: "More was filled in than can be accepted at once, so nothing was recorded. Shorten the texts and send it again.",
 };
-pub(crate) const WRONG_METHOD: Saying =
-    Saying { title: "That cannot be done here", text: "This address does not take that kind of call." };
+pub(crate) const WRONG_METHOD: Saying = Saying {
+    title: "That cannot be done here",
+    text: "This address does not take that kind of call. Go back, and press the button on the page.",
+};
 pub(crate) const FORBIDDEN: Saying = Saying {
     title: "Your sign-in does not allow this",
-    text: "You are signed in, but what you signed in with does not open this page.",
+    text: "You are signed in, but what you signed in with does not open this page. Ask whoever runs Handoff for a link of your own.",
 };
 pub(crate) const BROKEN: Saying = Saying {
     title: "Something failed on our side",
@@ -196,7 +199,7 @@ pub(crate) fn urgency(urgency: Urgency) -> Option<&'static str> {
 /// What becomes of a request that nobody answers.
 pub(crate) fn otherwise(policy: Option<OnExpiry>) -> &'static str {
     match policy {
-        Some(OnExpiry::Default) => "A prepared answer is taken.",
+        Some(OnExpiry::Default) => "The declared default counts.",
         Some(OnExpiry::Park) => "It stays open.",
         Some(OnExpiry::ExpireAndDeny | OnExpiry::Escalate) | None => "It counts as a refusal.",
     }
@@ -215,6 +218,16 @@ pub(crate) fn lacking(lacking: Lacking) -> String {
         Lacking::Strength(AuthStrength::Session | AuthStrength::LinkOnly) => "It needs a full sign-in.".to_owned(),
         Lacking::Assignment => "It was given to certain people, and you are not one of them.".to_owned(),
     }
+}
+
+/// What a field is called on the page: its label, or else its name as people write, "Po number" for `po_number`.
+pub(crate) fn field_title(field: &Field) -> String {
+    if let Some(label) = field.label.as_ref().filter(|label| !label.trim().is_empty()) {
+        return label.clone();
+    }
+    let words = field.name.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// What is wrong with a field, to the person who filled it in.

@@ -14,6 +14,7 @@ use handoff_protocol::{
     timestamp::Timestamp,
 };
 
+use super::request::asker;
 use crate::{
     form::Form,
     page::{self, Frame},
@@ -38,6 +39,7 @@ struct InboxPage {
 struct Row {
     id: RequestId,
     title: String,
+    asked_by: Option<String>,
     asked_at: When,
     deadline: Option<Deadline>,
     urgency: Option<&'static str>,
@@ -73,6 +75,7 @@ impl Row {
         Self {
             id: view.id,
             title: view.prompt.get("title").and_then(Json::as_str).unwrap_or_default().to_owned(),
+            asked_by: asker(view),
             asked_at: When(view.created_at),
             deadline: view.expires_at.map(|at| Deadline { at: When(at), now }),
             urgency: words::urgency(view.urgency),

@@ -103,6 +103,9 @@ struct RequestPage {
 /// What is known about a request besides what it asks.
 struct Facts {
     asked_at: When,
+    /// Who asks, where that is known by name.
+    asked_by: Option<String>,
+    /// What the program that waits calls this.
     waiter: String,
     deadline: Option<Deadline>,
     /// Until when the visitor's sign-in is fresh, where the answer needs that.
@@ -183,6 +186,11 @@ fn standing(view: &RequestView, lacking: Option<Lacking>) -> Option<Notice> {
     }
 }
 
+/// Who asks, by name.
+pub(super) fn asker(view: &RequestView) -> Option<String> {
+    view.raised_by_display.clone().filter(|name| !name.trim().is_empty())
+}
+
 /// Until when the visitor's sign-in is worth what the answer needs, where that passes (rule A-5).
 fn fresh_until(requires: &Requires, visitor: &Visitor, now: Timestamp) -> Option<Timestamp> {
     let principal = &visitor.principal;
@@ -201,6 +209,7 @@ impl Facts {
         let ends = view.expires_at.is_some() || policy == Some(OnExpiry::Park);
         Self {
             asked_at: When(view.created_at),
+            asked_by: asker(view),
             waiter: view.waiter_ref.as_str().to_owned(),
             deadline: view.expires_at.filter(|_| is_pending).map(|at| Deadline { at: When(at), now }),
             fresh_until: fresh_until(requires, visitor, now)

@@ -38,7 +38,8 @@ async fn a_used_a_lapsed_and_an_unknown_link_say_the_same() {
     first.post(&used, &[], "").await.is(303);
     let mut second = world.browser();
     let refusal = second.post(&used, &[], "").await;
-    refusal.is(404).says("This link does not work any more");
+    refusal.is(404).says("This link does not work any more").says("ask whoever sent it for a new one");
+    assert!(refusal.body.contains(r#"<a class="more" href="/">"#), "the person may still be signed in");
     assert_eq!(second.cookie, None);
     world.clock.advance(Duration::from_secs(601));
     for path in [used.as_str(), &lapsed, "/enter/hl_nothing", "/enter/%ff"] {

@@ -62,6 +62,21 @@ async fn what_is_left_empty_is_left_out() {
 }
 
 #[tokio::test]
+async fn a_field_without_a_label_is_called_by_its_name_in_words_on_the_page_alone() {
+    let world = World::new().await;
+    let fields = r#"[{"name":"po_number","type":"text","required":true},{"name":"x__y_","type":"text","label":" "},
+        {"name":"named_one","type":"text","label":"po_number"}]"#;
+    let (mut ada, form, id) = open(&world, fields).await;
+    let page = ada.send(&form).await;
+    // The link to the fault and the label of the field.
+    page.is(422).says("send it again. Po number").says("Po number Fill this in.").says("X y (optional)");
+    page.says("po_number (optional)");
+    let reply = ada.send(&answer_form(&page, id).fill("v.po_number", "77").fill("v.named_one", "8")).await;
+    ada.follow(&reply).await.is(200).says("Po number 77").says("po_number 8");
+    assert_eq!(world.decided(id).await.unwrap(), r#"{"po_number":"77","named_one":"8"}"#);
+}
+
+#[tokio::test]
 async fn every_fault_is_said_beside_its_field_and_what_was_typed_stays() {
     let world = World::new().await;
     let (mut ada, form, id) = open(&world, ALL).await;

@@ -42,6 +42,7 @@ async fn a_deadline_is_told_with_the_time_that_is_left() {
     world.raise(r#"{"waiter_ref":"w","prompt":{"title":"Soon"},"requires":{"v":1},"ttl":"PT90M"}"#).await;
     let mut ada = world.entered("Ada", Role::Viewer).await;
     world.clock.advance(Duration::from_secs(61));
+    ada.get("/").await.is(200).says("Soon Asked by Deploy bot , 1 January 2026, 00:00 UTC");
     ada.get("/").await.is(200).says("Answer by 1 January 2026, 01:30 UTC (1 hour 28 minutes left)");
 }
 

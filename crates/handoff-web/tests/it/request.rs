@@ -1,8 +1,11 @@
 //! Reading a request and answering it.
 
-use handoff_protocol::principal::Role;
+use handoff_protocol::principal::{Principal, Role};
 
-use crate::world::{World, YES_NO, answer_form, machine, raise};
+use crate::{
+    html,
+    world::{World, YES_NO, answer_form, machine, raise},
+};
 
 const REFUND: &str = r#"{
   "waiter_ref": "run:refunds",
@@ -37,11 +40,11 @@ async fn a_person_reads_a_request_answers_it_and_gets_the_receipt_in_words() {
         .says("It was charged twice. Both on one day.")
         .says("Answer by 1 January 2026, 04:00 UTC (4 hours left)")
         .says("If nobody answers It counts as a refusal.")
-        .says("run:refunds")
+        .says("Asked by Deploy bot Its reference: run:refunds")
         .says("2026-07-28 2400")
         .says("Please refund.")
-        .says(r#"{"a":1}"#)
         .says("doc-7");
+    assert!(page.body.contains("<pre><bdi>{\n  &#34;a&#34;: 1\n}</bdi></pre>"), "{}", page.body);
     assert!(page.body.contains("It was charged twice.\nBoth on one day."));
     assert!(page.body.contains(r#"<a href="https://billing.example/inv/8821" rel="noopener noreferrer""#));
     assert!(!page.body.contains(r#"href="javascript"#));
@@ -68,6 +71,40 @@ async fn a_person_reads_a_request_answers_it_and_gets_the_receipt_in_words() {
     assert_eq!(sealed.get("decision").unwrap().get("note").unwrap().as_str(), Some("Called them.\nAll fine."));
     let rendered = sealed.get("rendered").unwrap();
     assert_eq!(rendered.get("diverged").unwrap().as_bool(), Some(false), "the form echoes what was shown");
+}
+
+#[tokio::test]
+async fn objects_in_a_table_become_rows_and_columns() {
+    let world = World::new().await;
+    let id = world
+        .raise(
+            r#"{"waiter_ref":"w","prompt":{"title":"Go on?","evidence":[{"kind":"table","label":"Lines","value":[
+              {"item":"Grinder <b>","quantity":1},{"item":"Delivery","price":"€21.00","quantity":null}]}]},"requires":{"v":1}}"#,
+        )
+        .await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let tags = html::tags(page.is(200).body.as_str());
+    let cells = |kind: &str| {
+        let inside = tags.windows(2).filter(|pair| pair[0].name == kind).map(|pair| pair[1].text.clone());
+        inside.collect::<Vec<_>>()
+    };
+    assert_eq!(cells("th"), ["item", "quantity", "price"]);
+    assert_eq!(cells("td"), ["Grinder <b>", "1", "", "Delivery", "", "€21.00"]);
+    assert!(!page.body.contains("<pre>"));
+}
+
+#[tokio::test]
+async fn a_program_without_a_name_is_told_by_its_reference_alone() {
+    let world = World::new().await;
+    let nameless = Principal { display: Some(" ".to_owned()), ..world.machine.clone() };
+    let id =
+        raise(&world.engine, &nameless, r#"{"waiter_ref":"w:1","prompt":{"title":"Go on?"},"requires":{"v":1}}"#).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    page.is(200).says("Asked by A program without a name Its reference: w:1");
+    let inbox = ada.get("/").await;
+    inbox.is(200).says("Asked 1 January 2026");
 }
 
 #[tokio::test]
@@ -106,7 +143,7 @@ async fn a_request_of_another_tenant_is_byte_for_byte_one_that_never_existed() {
     let theirs = raise(&world.engine, &machine(&world.engine, other).await, REFUND).await;
     let mut ada = world.entered("Ada", Role::Admin).await;
     let unknown = ada.get("/requests/req_01K3M7QW8ZC4YRXB2N6VD9FTHE").await;
-    unknown.is(404).says("There is nothing here");
+    unknown.is(404).says("There is nothing here").says("ask whoever sent it").says("All requests that wait");
     for path in [format!("/requests/{theirs}"), "/requests/x".to_owned(), "/requests/%ff".to_owned()] {
         let page = ada.get(&path).await;
         assert_eq!((page.status, &page.body), (404, &unknown.body), "{path}");

@@ -64,7 +64,7 @@ async fn an_expired_request_says_what_silence_came_to() {
     let defaulted = world.raise(&ask("b", default)).await;
     let mut ada = world.entered("Ada", Role::Editor).await;
     let before = ada.get(&format!("/requests/{denied}")).await;
-    ada.get(&format!("/requests/{defaulted}")).await.says("If nobody answers A prepared answer is taken.");
+    ada.get(&format!("/requests/{defaulted}")).await.says("If nobody answers The declared default counts.");
     world.clock.advance(Duration::from_secs(3600));
     world.engine.run_due_timers().await.unwrap();
     let late = ada.send(&answer_form(&before, denied).pick("v.decision", "Refund it")).await;
@@ -72,7 +72,7 @@ async fn an_expired_request_says_what_silence_came_to() {
     let page = ada.get(&format!("/requests/{denied}")).await;
     page.is(200).says("Expired").says("counts as a refusal").says("Decided by Nobody: the time ran out");
     let page = ada.get(&format!("/requests/{defaulted}")).await;
-    page.is(200).says("prepared for that case was taken").says("Decision Don't refund");
+    page.is(200).says("without an answer. The declared default counts.").says("Decision Don't refund");
 }
 
 #[tokio::test]
