@@ -148,15 +148,18 @@ async fn prove(program: &Client, place: &Place, decided: &str) -> Result<(), Fai
     promise(report.is_sound(), "the export verifies")?;
     promise(report.receipts == 1 && report.signed == 1, "the export holds one signed receipt")?;
     say("7  the export verifies offline: 1 receipt, its digest, its place in the chain, its signature")?;
-    let (copy, finding) = proof::tampered(&export, decided, &trust)?;
-    say("8  in a copy of it one byte of the decision is changed; the verifier says:")?;
+    let instead = if decided == "approve" { "reject" } else { "approve" };
+    let (copy, finding) = proof::tampered(&export, decided, instead, &trust)?;
+    say(&format!("8  in a copy of it, {decided} became {instead}; the verifier says:"))?;
     say(&format!("   {}", verify::words(&finding)))?;
-    if let Place::Kept(path) = place {
-        keep(path, "export.json", &export)?;
-        keep(path, "export-changed.json", &copy)?;
-        say(&format!("kept in {0}; try: handoff verify {0}/export-changed.json", path.display()))?;
+    match place {
+        Place::Kept(path) => {
+            keep(path, "export.json", &export)?;
+            keep(path, "export-changed.json", &copy)?;
+            say(&format!("kept in {0}; try: handoff verify {0}/export-changed.json", path.display()))
+        }
+        Place::Passing(_) => say("nothing is kept; with --keep DIR the store, the export and the changed copy are"),
     }
-    Ok(())
 }
 
 fn keep(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {

@@ -25,6 +25,8 @@ async fn it_needs_nobody_and_keeps_every_promise() {
             "the same again: first time false",
             "another effect: refused, authorization_spent",
             "verifies offline",
+            &format!("{answer} became {}", if answer == "approve" { "reject" } else { "approve" }),
+            "--keep DIR",
             "height 1 rcpt_",
             "digest: the receipt does not have the digest that it records",
         ] {
