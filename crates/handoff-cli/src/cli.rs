@@ -2,17 +2,12 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{commands, demo, exit, remote::Remote};
+use crate::{commands, demo, exit};
 
 /// Ask a person, get a typed answer, prove it later.
 #[derive(Parser)]
 #[command(name = "handoff", version, after_help = exit::HELP, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Print results as JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) remote: Remote,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -20,7 +15,7 @@ pub(crate) struct Cli {
 /// The commands; each is described where its arguments are.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    Ask(commands::ask::Args),
+    Ask(Box<commands::ask::Args>),
     Answer(commands::answer::Args),
     List(commands::list::Args),
     Show(commands::show::Args),
@@ -31,6 +26,7 @@ pub(crate) enum Command {
     Person(commands::person::Args),
     Keys(commands::keys::Args),
     Demo(demo::Args),
+    Completions(commands::completions::Args),
 }
 
 #[cfg(test)]

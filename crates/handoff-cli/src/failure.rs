@@ -52,7 +52,10 @@ impl From<ClientError> for Failure {
 }
 
 /// What helps, where the server cannot know it.
-fn mend(refusal: &Refusal) -> Option<&'static str> {
+fn mend(refusal: &Refusal) -> Option<String> {
+    if let (true, Some(id)) = (refusal.is(ErrorCode::AlreadyAnswered), refusal.request_id) {
+        return Some(format!("see `handoff show {id}`"));
+    }
     let mends = [
         (ErrorCode::AuthenticationRequired, "set HANDOFF_API_KEY to a key; `handoff keys issue NAME` makes one"),
         (ErrorCode::InvalidApiKey, "it may be revoked, expired, or of another server"),
@@ -62,7 +65,7 @@ fn mend(refusal: &Refusal) -> Option<&'static str> {
         ),
         (ErrorCode::RequestNotFound, "`handoff list` shows the requests of this tenant"),
     ];
-    mends.iter().find(|(code, _)| refusal.is(*code)).map(|(_, mend)| *mend)
+    mends.iter().find(|(code, _)| refusal.is(*code)).map(|(_, mend)| (*mend).to_owned())
 }
 
 impl From<IdentityError> for Failure {

@@ -36,6 +36,7 @@ impl FieldSpec {
     pub(crate) fn to_json(&self) -> Json {
         let mut field = Object::new();
         field.insert("name", self.name.as_str());
+        field.insert("label", label(&self.name));
         match &self.kind {
             SpecKind::Choice { options, multi } => {
                 field.insert("type", "choice");
@@ -54,6 +55,27 @@ impl FieldSpec {
     }
 }
 
+/// What people read instead of a field's name: its words, each with a capital.
+fn label(name: &str) -> String {
+    let capital = |word: &str| {
+        let mut characters = word.chars();
+        let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+        first + characters.as_str()
+    };
+    name.split('_').filter(|word| !word.is_empty()).map(capital).collect::<Vec<_>>().join(" ")
+}
+
+/// The types that a field can be declared with.
+const TYPES: [&str; 8] = ["choice", "choices", "text", "number", "boolean", "attestation", "document", "file_ref"];
+
+/// What is said of a type that does not exist.
+fn unknown_type(name: &str) -> String {
+    let close = TYPES.iter().map(|known| (strsim::jaro_winkler(known, name), known));
+    let closest = close.filter(|(likeness, _)| *likeness > 0.7).max_by(|one, other| one.0.total_cmp(&other.0));
+    let meant = closest.map(|(_, known)| format!("; did you mean `{known}`?")).unwrap_or_default();
+    format!("the types are {}{meant}", TYPES.join(", "))
+}
+
 impl FromStr for FieldSpec {
     type Err = String;
 
@@ -66,17 +88,14 @@ impl FromStr for FieldSpec {
         if name.is_empty() {
             return Err(shape.to_owned());
         }
-        let kind = match type_name {
+        let plain = *TYPES.iter().find(|known| **known == type_name).ok_or_else(|| unknown_type(type_name))?;
+        let kind = match plain {
             "choice" | "choices" if options.is_empty() => {
                 return Err(format!("`{type_name}` needs options: NAME:{type_name}:OPTION,OPTION"));
             }
             "choice" | "choices" => SpecKind::Choice { options, multi: type_name == "choices" },
             _ if !options.is_empty() => return Err("only `choice` and `choices` have options".to_owned()),
-            "text" => SpecKind::Plain("text"),
-            "number" => SpecKind::Plain("number"),
-            "boolean" => SpecKind::Plain("boolean"),
-            "attestation" => SpecKind::Plain("attestation"),
-            _ => return Err("the types are choice, choices, text, number, boolean and attestation".to_owned()),
+            _ => SpecKind::Plain(plain),
         };
         Ok(Self { name: name.to_owned(), required, kind })
     }
@@ -138,6 +157,8 @@ fn read_value(field: &Field, text: &str) -> Option<Json> {
             "false" | "no" => Some(Json::from(false)),
             _ => None,
         },
+        FieldKind::Document { .. } => read_str(text).ok(),
+        FieldKind::FileRef => Some(Json::from(text.trim())),
     }
 }
 
@@ -153,6 +174,8 @@ pub(crate) fn expected(field: &Field) -> String {
         FieldKind::Number { .. } => "wants a whole number".to_owned(),
         FieldKind::Boolean => "wants true or false".to_owned(),
         FieldKind::Attestation => "wants true".to_owned(),
+        FieldKind::Document { .. } => "wants a JSON document".to_owned(),
+        FieldKind::FileRef => "wants a reference to a file".to_owned(),
     }
 }
 
@@ -176,6 +199,8 @@ mod tests {
         let declared =
             requires(&["a:choice:x,y", "b:choices:x,y", "c?:text", "d:number", "e:boolean", "f:attestation"]);
         assert_eq!(declared.fields.len(), 6);
+        assert_eq!(requires(&["g:document", "h:file_ref"]).fields.len(), 2);
+        assert_eq!(requires(&["refund_amount:number"]).fields.first().unwrap().title(), "Refund Amount");
         assert!(!declared.field("c").unwrap().required && declared.field("d").unwrap().required);
     }
 
@@ -184,6 +209,14 @@ mod tests {
         for spec in ["", "a", ":text", "?:text", "a:choice", "a:choice:,", "a:text:x", "a:secret"] {
             assert!(spec.parse::<FieldSpec>().is_err(), "{spec}");
         }
+    }
+
+    #[test]
+    fn a_slip_in_the_type_is_mended_before_anything_else_is_said() {
+        let error = "a:chioce:x,y".parse::<FieldSpec>().unwrap_err();
+        assert!(error.ends_with("did you mean `choice`?"), "{error}");
+        let error = "a:hunter2:x,y".parse::<FieldSpec>().unwrap_err();
+        assert!(error.starts_with("the types are choice, ") && !error.contains("mean"), "{error}");
     }
 
     #[test]

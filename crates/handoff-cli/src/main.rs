@@ -2,7 +2,7 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | `cli` | what can be typed |
+//! | `cli`, `usage` | what can be typed; what is said of what cannot |
 //! | `commands` | one file a command |
 //! | `demo` | the whole story in one command, against a real server |
 //! | `remote`, `operator` | the server that is talked to; the store that is opened directly |
@@ -18,47 +18,43 @@ mod fields;
 mod operator;
 mod output;
 mod remote;
+mod usage;
 mod waiting;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use self::{
-    cli::{Cli, Command},
-    exit::Exit,
-    failure::Failure,
-    output::Output,
-};
+use self::{cli::Command, exit::Exit, failure::Failure};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let command = match usage::read() {
+        Ok(cli) => cli.command,
+        Err(exit) => return ExitCode::from(exit.code()),
+    };
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Failed, format!("the program cannot start: {error}")))
-        .and_then(|runtime| runtime.block_on(run(cli)));
+        .and_then(|runtime| runtime.block_on(run(command)));
     let exit = outcome.unwrap_or_else(|failure| {
-        output::note(&format!("handoff: {}", failure.message));
+        output::wrong(&failure.message);
         failure.exit
     });
     ExitCode::from(exit.code())
 }
 
-async fn run(cli: Cli) -> Result<Exit, Failure> {
-    let output = Output::new(cli.json);
-    let remote = &cli.remote;
-    match cli.command {
-        Command::Ask(args) => commands::ask::run(args, remote, output).await,
-        Command::Answer(args) => commands::answer::run(args, remote, output).await,
-        Command::List(args) => commands::list::run(args, remote, output).await,
-        Command::Show(args) => commands::show::run(&args, remote, output).await,
-        Command::Cancel(args) => commands::cancel::run(&args, remote, output).await,
-        Command::Redeem(args) => commands::redeem::run(&args, remote, output).await,
-        Command::Export(args) => commands::export::run(&args, remote, output).await,
-        Command::Verify(args) => commands::verify::run(&args, output),
-        Command::Person(args) => commands::person::run(args, output).await,
-        Command::Keys(args) => commands::keys::run(args, output).await,
-        Command::Demo(args) => demo::run(args, output).await,
+async fn run(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Ask(args) => commands::ask::run(*args).await,
+        Command::Answer(args) => commands::answer::run(args).await,
+        Command::List(args) => commands::list::run(args).await,
+        Command::Show(args) => commands::show::run(&args).await,
+        Command::Cancel(args) => commands::cancel::run(&args).await,
+        Command::Redeem(args) => commands::redeem::run(&args).await,
+        Command::Export(args) => commands::export::run(&args).await,
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Person(args) => commands::person::run(args).await,
+        Command::Keys(args) => commands::keys::run(args).await,
+        Command::Demo(args) => demo::run(args).await,
+        Command::Completions(args) => commands::completions::run(&args),
     }
 }

@@ -92,6 +92,13 @@ impl Operator {
         Ok(members.into_iter().filter(|member| member.kind == kind).collect())
     }
 
+    /// The people of this name.
+    pub(crate) async fn people_named(&self, name: &str) -> Result<Vec<Member>, Failure> {
+        let mut people = self.members(MemberKind::Person).await?;
+        people.retain(|person| person.display.as_deref() == Some(name));
+        Ok(people)
+    }
+
     /// The person of an id or of a name that only one has.
     pub(crate) async fn person(&self, named: &str) -> Result<UserId, Failure> {
         let people = self.members(MemberKind::Person).await?;
@@ -106,7 +113,10 @@ impl Operator {
         match found.as_slice() {
             [id] => Ok(*id),
             [] => Err(Failure::failed("there is no person of this id or name; `handoff person list` shows all")),
-            _ => Err(Failure::usage("several people have this name; name one by id: `handoff person list` shows all")),
+            several => {
+                let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
+                Err(Failure::usage(format!("several people have this name; name one by id: {}", ids.join(", "))))
+            }
         }
     }
 }

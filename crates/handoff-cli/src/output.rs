@@ -5,22 +5,21 @@
 
 use std::io::{self, Write as _};
 
+use clap::Args;
 use handoff_protocol::json::{Json, to_json};
 use serde::Serialize;
 
 use crate::failure::Failure;
 
 /// How results are printed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Output {
+    /// Print the result as JSON
+    #[arg(long, global = true)]
     json: bool,
 }
 
 impl Output {
-    pub(crate) const fn new(json: bool) -> Self {
-        Self { json }
-    }
-
     /// Prints a result, as JSON on one line or for people.
     ///
     /// # Errors
@@ -55,6 +54,11 @@ pub(crate) fn raw(text: &str) -> Result<(), Failure> {
 /// Writes a line for people to standard error; when nobody listens there, nothing is lost.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(line));
+}
+
+/// Writes what went wrong to standard error, under the program's name, further lines as they are.
+pub(crate) fn wrong(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "handoff: {}", printable_lines(message));
 }
 
 /// A text without what would act on a terminal; line ends and tabs become spaces.

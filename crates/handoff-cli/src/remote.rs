@@ -11,10 +11,9 @@ const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 /// Which server, and who is asking. Prefer the environment for secrets: other users see a process's arguments.
 #[derive(Args, Clone)]
 pub(crate) struct Remote {
-    /// The server's address, without `/v1`
+    /// The server's address
     #[arg(
         long,
-        global = true,
         env = "HANDOFF_URL",
         hide_env_values = true,
         default_value = DEFAULT_URL,
@@ -23,14 +22,7 @@ pub(crate) struct Remote {
     )]
     url: String,
     /// A machine's key; better given in the environment
-    #[arg(
-        long,
-        global = true,
-        env = "HANDOFF_API_KEY",
-        hide_env_values = true,
-        value_name = "KEY",
-        help_heading = "Server"
-    )]
+    #[arg(long, env = "HANDOFF_API_KEY", hide_env_values = true, value_name = "KEY", help_heading = "Server")]
     key: Option<String>,
 }
 
@@ -57,6 +49,6 @@ impl Remote {
 }
 
 /// A variable that is set to nothing counts as not set.
-fn given(text: Option<&str>) -> Option<&str> {
+pub(crate) fn given(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }

@@ -1,12 +1,13 @@
 //! `handoff answer`: answer a request, as a person.
 
-use handoff_client::NewAnswer;
+use handoff_client::{ClientError, NewAnswer};
 use handoff_protocol::{
-    decision::{Requires, terms::RequestState},
+    decision::{ErrorCode, FieldKind, Requires, terms::RequestState},
     id::RequestId,
     json::Json,
 };
 
+use super::names;
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -19,7 +20,7 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The request's id
-    #[arg(value_name = "REQUEST")]
+    #[arg(value_name = "REQUEST", value_parser = names::request)]
     request: RequestId,
     /// A value, NAME=VALUE; repeatable. `handoff show REQUEST` lists the fields
     #[arg(long = "value", value_name = "NAME=VALUE")]
@@ -30,26 +31,51 @@ pub(crate) struct Args {
     /// The person's token; better given in the environment
     #[arg(long = "as", env = "HANDOFF_PERSON_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    remote: Remote,
 }
 
-pub(crate) async fn run(args: Args, remote: &Remote, output: Output) -> Result<Exit, Failure> {
-    let client = remote.person(args.token.as_deref())?;
+pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
+    let client = args.remote.person(args.token.as_deref())?;
     let request = client.request(args.request).await?;
-    let values = match Requires::read(&request.requires) {
-        Ok(requires) => fields::values(&requires, &args.values).map_err(Failure::usage)?,
+    let requires = match Requires::read(&request.requires) {
+        Ok(requires) => Some(requires),
         // What has ended is the server's to say, whatever its fields.
-        Err(_) if request.state != RequestState::Pending => Default::default(),
+        Err(_) if request.state != RequestState::Pending => None,
         Err(error) => return Err(Failure::failed(format!("this program cannot answer the request: {error}"))),
     };
+    let values = requires.as_ref().map(|requires| fields::values(requires, &args.values));
+    let values = values.transpose().map_err(Failure::usage)?.unwrap_or_default();
     if let Some(title) = request.prompt.get("title").and_then(Json::as_str) {
         output::note(&format!("answering: {title}"));
     }
     let answer = NewAnswer { values, note: args.note, rendered_digest: None };
-    let result = client.answer(args.request, &answer, None).await?;
+    let result = client.answer(args.request, &answer, None).await.map_err(|error| refused(error, requires.as_ref()))?;
     let json = output::json(&result)?;
-    output.result(&json, || match &result.receipt {
+    args.output.result(&json, || match &result.receipt {
         Some(receipt) => format!("answered; receipt {} ({})\n", receipt.id, receipt.digest),
         None => "recorded; the request is still pending\n".to_owned(),
     })?;
     Ok(Exit::Done)
+}
+
+/// A refusal for its values, one line a field, with what the field would take.
+fn refused(error: ClientError, requires: Option<&Requires>) -> Failure {
+    let Some(refusal) = error.refusal().filter(|refusal| refusal.is(ErrorCode::AnswerValidationFailed)) else {
+        return error.into();
+    };
+    let mut message = format!("{}: the values cannot be accepted", refusal.code);
+    for fault in &refusal.fields {
+        let words = fault.message.as_deref().unwrap_or("cannot be accepted");
+        message.push_str(&format!("\n  {}: {words}", fault.name));
+        if let Some(FieldKind::Choice { options, .. }) =
+            requires.and_then(|known| known.field(&fault.name)).map(|field| &field.kind)
+        {
+            let ids: Vec<&str> = options.iter().map(|option| option.id.as_str()).collect();
+            message.push_str(&format!(" ({})", ids.join(", ")));
+        }
+    }
+    Failure::new(Exit::Refused, message)
 }

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use handoff_client::{CallKey, Client};
 use handoff_protocol::{
     decision::{
-        Requires, WaiterRef,
-        terms::{OnExpiry, RequestState},
+        Decision, Requires, WaiterRef,
+        terms::{Effective, OnExpiry, RequestState},
     },
+    duration::ExactDuration,
+    id::RequestId,
     json::{Json, Object, read},
 };
 
@@ -20,7 +23,18 @@ use crate::{
     waiting::{self, Reached},
 };
 
-use super::input;
+use super::{input, names};
+
+/// What `--help` ends with.
+const EXAMPLES: &str = "\
+Examples:
+  handoff ask \"Refund 2,400 to Acme?\" --options approve,reject --ttl PT4H
+  handoff ask \"How many?\" --field count:number --field why?:text
+  handoff ask \"Deploy?\" --options yes,no --ttl PT1H --default-answer decision=no
+  handoff ask \"Deploy?\" --options yes,no --no-wait --json
+  handoff ask --resume req_01M8…
+
+The exit code says how it ended: 0 answered, 5 expired, 6 cancelled, 7 superseded, 3 refused, 4 unreachable.";
 
 /// Ask a person and wait for the answer, which is printed as JSON: one value a field.
 ///
@@ -28,15 +42,20 @@ use super::input;
 /// same --waiter-ref and the same question, it joins the request that is pending; with the same --idempotency-key, it
 /// returns the same request even after that was answered.
 #[derive(clap::Args)]
+#[command(
+    override_usage = "handoff ask [OPTIONS] <TITLE>\n       handoff ask [OPTIONS] --file <FILE>\n       \
+                      handoff ask [OPTIONS] --resume <REQUEST>",
+    after_help = EXAMPLES
+)]
 pub(crate) struct Args {
     /// What is asked, in one line
-    #[arg(required_unless_present = "file")]
+    #[arg(required_unless_present_any = ["file", "resume"])]
     title: Option<String>,
     /// What a person needs to know to answer
     #[arg(long, value_name = "TEXT")]
     body: Option<String>,
     /// A field of the answer: NAME:TYPE or NAME:TYPE:OPTION,OPTION, with `?` behind an optional NAME; repeatable.
-    /// Types: choice, choices (several), text, number, boolean, attestation
+    /// Types: choice, choices (several), text, number, boolean, attestation, document (JSON), `file_ref`
     #[arg(long = "field", value_name = "FIELD")]
     fields: Vec<FieldSpec>,
     /// One choice among these, as the field `decision`
@@ -49,11 +68,11 @@ pub(crate) struct Args {
         conflicts_with_all = ["title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "role"]
     )]
     file: Option<PathBuf>,
-    /// How long the question stands, for example PT4H or P2D
+    /// How long the question stands, for example PT4H or P2D; without it, until it is answered
     #[arg(long, value_name = "DURATION")]
     ttl: Option<String>,
-    /// What happens when nobody answers in time
-    #[arg(long, value_name = "POLICY", value_parser = ["expire_and_deny", "escalate", "default", "park"], requires = "ttl")]
+    /// What happens when nobody answers in time [default: escalate, or default with --default-answer]
+    #[arg(long, value_name = "POLICY", value_parser = policies(), requires = "ttl")]
     on_expiry: Option<String>,
     /// A value that holds when nobody answers in time, NAME=VALUE; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "ttl")]
@@ -67,16 +86,47 @@ pub(crate) struct Args {
     /// What makes this call the same call when it is made again
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
-    /// Print the request's id and do not wait
+    /// Print the request's id and do not wait; with --json, the whole request
     #[arg(long, conflicts_with = "redeem")]
     no_wait: bool,
     /// Redeem the answer's authorization for this effect; exits 9 if that was done before
     #[arg(long, value_name = "EFFECT_KEY")]
     redeem: Option<String>,
+    /// Ask nothing new: wait for the request that an earlier run asked, and go on as it would have
+    #[arg(
+        long,
+        value_name = "REQUEST",
+        value_parser = names::request,
+        conflicts_with_all = [
+            "title", "body", "fields", "options", "file", "ttl", "on_expiry", "default_answer", "waiter_ref", "role",
+            "idempotency_key", "no_wait"
+        ]
+    )]
+    resume: Option<RequestId>,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    remote: Remote,
 }
 
-pub(crate) async fn run(args: Args, remote: &Remote, output: Output) -> Result<Exit, Failure> {
-    let client = remote.machine()?;
+/// What can happen at the deadline, each with its meaning (rule C-6).
+fn policies() -> PossibleValuesParser {
+    PossibleValuesParser::new([
+        PossibleValue::new("escalate").help("ask the next in line, if any; then nothing is allowed"),
+        PossibleValue::new("expire_and_deny").help("nothing is allowed, at once; the answer is empty"),
+        PossibleValue::new("default").help("the values of --default-answer count; nothing is authorized"),
+        PossibleValue::new("park").help("the question stands on, without a deadline"),
+    ])
+}
+
+pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
+    let (client, output) = (args.remote.machine()?, args.output);
+    if let Some(id) = args.resume {
+        let request = client.request(id).await?;
+        output::note(&format!("waiting again: {}", request.surface_url));
+        let reached = waiting::decision(&client, request).await?;
+        return finish(&client, &reached, args.redeem.as_deref(), id, output).await;
+    }
     let key = args.idempotency_key.as_deref().map(CallKey::parse).transpose()?;
     let body = body(&args)?;
     let raised = client.raise(&body, key.as_ref()).await?;
@@ -92,7 +142,7 @@ pub(crate) async fn run(args: Args, remote: &Remote, output: Output) -> Result<E
     }
     let id = request.id;
     let reached = waiting::decision(&client, request).await?;
-    finish(&client, &reached, args.redeem.as_deref(), Json::from(id.to_string()), output).await
+    finish(&client, &reached, args.redeem.as_deref(), id, output).await
 }
 
 /// Redeems if asked to, prints, and only then acknowledges.
@@ -100,14 +150,14 @@ async fn finish(
     client: &Client,
     reached: &Reached,
     effect: Option<&str>,
-    request_id: Json,
+    id: RequestId,
     output: Output,
 ) -> Result<Exit, Failure> {
     let decision = &reached.decision;
     let mut exit = waiting::exit(decision.outcome);
     let mut told = output::json(decision)?;
     if let Some(members) = told.as_object_mut() {
-        members.insert("request_id", request_id);
+        members.insert("request_id", id.to_string());
     }
     if let (Some(effect), RequestState::Answered, Some(authorization)) =
         (effect, decision.outcome, decision.authorization_id)
@@ -121,15 +171,34 @@ async fn finish(
             exit = Exit::Repeated;
         }
     }
-    if decision.outcome != RequestState::Answered {
-        let effective = decision.effective.map(|effective| format!("; in effect: {}", effective.as_str()));
-        output::note(&format!("{}{}", decision.outcome.as_str(), effective.unwrap_or_default()));
+    if let Some(ending) = ending(decision) {
+        output::note(&ending);
+    } else if let (None, Some(authorization)) = (effect, decision.authorization_id) {
+        output::note(&format!("`handoff redeem {authorization} EFFECT_KEY` spends the answer on one effect, once"));
     }
     output.result(&told, || format!("{}\n", decision.values.to_text()))?;
     if let Some(signal) = &reached.signal {
         client.acknowledge(signal.id, signal.resume_token, true, None).await?;
     }
     Ok(exit)
+}
+
+/// How it ended, where it was not answered.
+fn ending(decision: &Decision) -> Option<String> {
+    Some(match (decision.outcome, decision.effective) {
+        (RequestState::Answered, _) => return None,
+        (RequestState::Expired, Some(Effective::Default)) => "nobody answered; the declared default counts; nothing \
+            was authorized, so nothing was redeemed"
+            .to_owned(),
+        (RequestState::Superseded, _) => {
+            let successor = decision.superseded_by.map(|id| format!(" by {id}"));
+            format!("superseded{}", successor.unwrap_or_default())
+        }
+        (outcome, effective) => {
+            let effective = effective.map(|effective| format!("; in effect: {}", effective.as_str()));
+            format!("{}{}", outcome.as_str(), effective.unwrap_or_default())
+        }
+    })
 }
 
 fn body(args: &Args) -> Result<Json, Failure> {
@@ -169,6 +238,11 @@ fn composed(args: &Args) -> Result<Json, Failure> {
     body.insert("waiter_ref", waiter_ref(args)?);
     body.insert("prompt", prompt);
     if let Some(ttl) = &args.ttl {
+        if ExactDuration::parse(ttl).is_ok_and(ExactDuration::is_zero) {
+            return Err(Failure::usage(
+                "--ttl leaves no time to answer; give one such as PT4H, or leave it out for a question without a deadline",
+            ));
+        }
         body.insert("ttl", ttl.as_str());
     }
     if let Some(policy) = expiry(args, &requires)? {

@@ -2,6 +2,7 @@
 
 use handoff_protocol::id::RequestId;
 
+use super::names;
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -13,16 +14,20 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The request's id
-    #[arg(value_name = "REQUEST")]
+    #[arg(value_name = "REQUEST", value_parser = names::request)]
     request: RequestId,
     /// Why; shown to whoever was about to answer
     #[arg(long, value_name = "TEXT")]
     reason: String,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    remote: Remote,
 }
 
-pub(crate) async fn run(args: &Args, remote: &Remote, output: Output) -> Result<Exit, Failure> {
-    let request = remote.machine()?.cancel(args.request, &args.reason, None).await?;
+pub(crate) async fn run(args: &Args) -> Result<Exit, Failure> {
+    let request = args.remote.machine()?.cancel(args.request, &args.reason, None).await?;
     let json = output::json(&request)?;
-    output.result(&json, || format!("cancelled {}\n", request.id))?;
+    args.output.result(&json, || format!("cancelled {}\n", request.id))?;
     Ok(Exit::Done)
 }

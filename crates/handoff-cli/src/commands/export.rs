@@ -2,12 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::{
-    exit::Exit,
-    failure::Failure,
-    output::{self, Output},
-    remote::Remote,
-};
+use crate::{exit::Exit, failure::Failure, output, remote::Remote};
 
 /// Write all receipts, their signatures, the published keys and the head of the chain.
 #[derive(clap::Args)]
@@ -15,10 +10,12 @@ pub(crate) struct Args {
     /// Where to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    remote: Remote,
 }
 
-pub(crate) async fn run(args: &Args, remote: &Remote, _output: Output) -> Result<Exit, Failure> {
-    let text = remote.machine()?.export().await?;
+pub(crate) async fn run(args: &Args) -> Result<Exit, Failure> {
+    let text = args.remote.machine()?.export().await?;
     match &args.output {
         None => output::raw(&text)?,
         Some(path) => {

@@ -8,6 +8,11 @@ use std::{
 
 use crate::failure::Failure;
 
+/// What messages call a file.
+pub(crate) fn name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { format!("`{}`", path.display()) }
+}
+
 /// The bytes of a file.
 ///
 /// # Errors

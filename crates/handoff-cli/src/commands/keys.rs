@@ -3,14 +3,17 @@
 use std::io;
 
 use clap::Subcommand;
-use handoff_engine::identity::{MemberKind, NewCredential};
-use handoff_protocol::{id::PrincipalId, secret::Secret};
+use handoff_engine::{
+    IdentityError,
+    identity::{Credential, MemberKind, NewCredential},
+};
+use handoff_protocol::{id::PrincipalId, json::Json, secret::Secret};
 
-use super::person;
+use super::{names, person};
 use crate::{
     exit::Exit,
     failure::Failure,
-    operator::StoreArgs,
+    operator::{Operator, StoreArgs},
     output::{self, Output},
 };
 
@@ -21,6 +24,8 @@ use crate::{
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
+    #[command(flatten)]
+    output: Output,
     #[command(subcommand)]
     command: KeysCommand,
 }
@@ -30,17 +35,24 @@ enum KeysCommand {
     /// Add a machine and print its key, which is shown once
     Issue {
         /// The machine's name
+        #[arg(value_parser = names::display)]
         name: String,
     },
-    /// List the machines
+    /// List the machines and their keys, each by its fingerprint
     List,
-    /// Make a key or a person's token worthless at once; it is read from standard input, never from the command line
-    Revoke,
+    /// Make a key or a person's token worthless at once, by its fingerprint or by itself
+    ///
+    /// Without a fingerprint, the key is read from standard input; a key itself is never put on the command line.
+    Revoke {
+        /// The fingerprint, as `handoff keys list` shows it
+        fingerprint: Option<String>,
+    },
     /// Print the published signing keys; with --json as a JWKS, which `handoff verify --keys` reads
     Signing,
 }
 
-pub(crate) async fn run(args: Args, output: Output) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
+    let output = args.output;
     match args.command {
         KeysCommand::Issue { name } => {
             let operator = args.store.open_or_create().await?;
@@ -52,9 +64,19 @@ pub(crate) async fn run(args: Args, output: Output) -> Result<Exit, Failure> {
         }
         KeysCommand::List => {
             let operator = args.store.open().await?;
-            person::members(output, &operator.members(MemberKind::Machine).await?)?;
+            list(&operator, output).await?;
         }
-        KeysCommand::Revoke => {
+        KeysCommand::Revoke { fingerprint: Some(fingerprint) } => {
+            let operator = args.store.open().await?;
+            operator.engine.revoke_credential(operator.tenant, &fingerprint).await.map_err(|error| match error {
+                IdentityError::NotFound(_) => Failure::failed(
+                    "no key of this tenant has this fingerprint; nothing was revoked; `handoff keys list` shows them",
+                ),
+                other => other.into(),
+            })?;
+            revoked(output)?;
+        }
+        KeysCommand::Revoke { fingerprint: None } => {
             let operator = args.store.open().await?;
             let token = token()?;
             // Somebody who pasted something else must learn that nothing was revoked.
@@ -64,7 +86,7 @@ pub(crate) async fn run(args: Args, output: Output) -> Result<Exit, Failure> {
                 .await
                 .map_err(|_| Failure::failed("this key authenticates nobody in this store; nothing was revoked"))?;
             operator.engine.revoke(token.expose()).await?;
-            output::note("revoked");
+            revoked(output)?;
         }
         KeysCommand::Signing => {
             let operator = args.store.open().await?;
@@ -85,6 +107,52 @@ pub(crate) async fn run(args: Args, output: Output) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+fn revoked(output: Output) -> Result<(), Failure> {
+    output.result(&Json::object([("revoked", Json::from(true))]), || "revoked\n".to_owned())
+}
+
+/// Prints the machines, each with its keys.
+async fn list(operator: &Operator, output: Output) -> Result<(), Failure> {
+    let machines = operator.members(MemberKind::Machine).await?;
+    let credentials = operator.engine.credentials(operator.tenant).await?;
+    let now = operator.engine.now();
+    let state = |key: &Credential| match (key.revoked_at, key.expires_at) {
+        (Some(_), _) => "revoked",
+        (None, Some(at)) if at <= now => "expired",
+        _ => "active",
+    };
+    let (mut rows, mut json) = (Vec::new(), Vec::new());
+    for machine in &machines {
+        let name = machine.display.clone().unwrap_or_default();
+        let keys: Vec<&Credential> = credentials.iter().filter(|key| key.holder == Some(machine.id)).collect();
+        json.push(Json::object([
+            ("id", Json::from(machine.id.to_string())),
+            ("name", Json::from(machine.display.clone())),
+            ("created_at", Json::from(machine.created_at.to_string())),
+            ("keys", Json::Array(keys.iter().map(|key| key_json(key, state(key))).collect())),
+        ]));
+        if keys.is_empty() {
+            rows.push([machine.id.to_string(), "-".to_owned(), "no key".to_owned(), "-".to_owned(), name.clone()]);
+        }
+        rows.extend(keys.into_iter().map(|key| {
+            let (issued, state) = (key.created_at.to_string(), state(key).to_owned());
+            [machine.id.to_string(), key.fingerprint.clone(), state, issued, name.clone()]
+        }));
+    }
+    output.result(&Json::Array(json), || output::table(["MACHINE", "FINGERPRINT", "STATE", "ISSUED", "NAME"], &rows))
+}
+
+fn key_json(key: &Credential, state: &str) -> Json {
+    Json::object([
+        ("fingerprint", Json::from(key.fingerprint.as_str())),
+        ("state", Json::from(state)),
+        ("test", Json::from(key.test)),
+        ("created_at", Json::from(key.created_at.to_string())),
+        ("expires_at", Json::from(key.expires_at.map(|at| at.to_string()))),
+        ("revoked_at", Json::from(key.revoked_at.map(|at| at.to_string()))),
+    ])
 }
 
 /// The first line of standard input.

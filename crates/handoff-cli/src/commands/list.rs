@@ -26,12 +26,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "REF", value_parser = parse_waiter)]
     waiter_ref: Option<WaiterRef>,
     /// How many at the most
-    #[arg(long, default_value_t = 100, value_name = "N")]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    remote: Remote,
 }
 
-pub(crate) async fn run(args: Args, remote: &Remote, output: Output) -> Result<Exit, Failure> {
-    let client = remote.machine()?;
+pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
+    let client = args.remote.machine()?;
     let mut filter = RequestFilter { states: args.states, waiter_ref: args.waiter_ref, ..RequestFilter::default() };
     let mut found: Vec<RequestView> = Vec::new();
     let more = loop {
@@ -48,7 +52,7 @@ pub(crate) async fn run(args: Args, remote: &Remote, output: Output) -> Result<E
         }
     };
     let json = output::json(&found)?;
-    output.result(&json, || {
+    args.output.result(&json, || {
         let rows: Vec<_> = found.iter().map(row).collect();
         output::table(["REQUEST", "STATE", "ASKED", "UNTIL", "TITLE"], &rows)
     })?;

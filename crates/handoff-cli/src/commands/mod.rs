@@ -1,12 +1,15 @@
 //! One file a command.
 
+mod address;
 pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod cancel;
+pub(crate) mod completions;
 pub(crate) mod export;
 mod input;
 pub(crate) mod keys;
 pub(crate) mod list;
+mod names;
 pub(crate) mod person;
 pub(crate) mod redeem;
 pub(crate) mod show;

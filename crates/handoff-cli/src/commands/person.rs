@@ -9,6 +9,7 @@ use handoff_protocol::{
     principal::Role,
 };
 
+use super::{address, names};
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -23,6 +24,8 @@ use crate::{
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
+    #[command(flatten)]
+    output: Output,
     #[command(subcommand)]
     command: PersonCommand,
 }
@@ -32,6 +35,7 @@ enum PersonCommand {
     /// Add a person; prints the new id
     Add {
         /// The name, as receipts show it
+        #[arg(value_parser = names::display)]
         name: String,
         /// What the person may decide: viewer, editor or admin
         #[arg(long, default_value = "viewer", value_parser = parse_role)]
@@ -44,20 +48,17 @@ enum PersonCommand {
         /// Id or name
         person: String,
         /// The request that the person should see first
-        #[arg(long, value_name = "REQUEST")]
+        #[arg(long, value_name = "REQUEST", value_parser = names::request)]
         request: Option<RequestId>,
         /// How long the address can be used
         #[arg(long, default_value = "PT15M", value_name = "DURATION", value_parser = parse_duration)]
         ttl: ExactDuration,
-        /// The address at which people reach the server
-        #[arg(
-            long,
-            env = "HANDOFF_PUBLIC_BASE",
-            hide_env_values = true,
-            default_value = "http://localhost:8080",
-            value_name = "URL"
-        )]
-        public_base: String,
+        /// The address that people open
+        #[arg(long, env = "HANDOFF_PUBLIC_BASE", hide_env_values = true, value_name = "URL")]
+        public_base: Option<String>,
+        /// The server's address, where people open that one as well
+        #[arg(long, env = "HANDOFF_URL", hide_env_values = true, value_name = "URL")]
+        url: Option<String>,
     },
     /// Print a token with which the person's own programs act; it is shown once
     Key {
@@ -74,22 +75,28 @@ enum PersonCommand {
     },
 }
 
-pub(crate) async fn run(args: Args, output: Output) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
+    let output = args.output;
     match args.command {
         PersonCommand::Add { name, role } => {
             let operator = args.store.open_or_create().await?;
+            let namesakes = operator.people_named(&name).await?;
             let id = operator.engine.create_person(operator.tenant, &name, role).await?;
             one(output, "id", &id.to_string())?;
+            if !namesakes.is_empty() {
+                output::note("somebody else has this name already; from now on, name both by id");
+            }
         }
         PersonCommand::List => {
             let operator = args.store.open().await?;
             members(output, &operator.members(MemberKind::Person).await?)?;
         }
-        PersonCommand::Link { person, request, ttl, public_base } => {
+        PersonCommand::Link { person, request, ttl, public_base, url } => {
+            let base = address::for_people(public_base.as_deref(), url.as_deref())?;
             let operator = args.store.open().await?;
             let person = operator.person(&person).await?;
             let token = operator.engine.issue_link(operator.tenant, person, ttl, request).await?;
-            one(output, "address", &format!("{}/enter/{}", public_base.trim_end_matches('/'), token.expose()))?;
+            one(output, "address", &format!("{base}/enter/{}", token.expose()))?;
             output::note("whoever opens this address first enters as that person; it works once");
         }
         PersonCommand::Key { person } => {
@@ -103,7 +110,8 @@ pub(crate) async fn run(args: Args, output: Output) -> Result<Exit, Failure> {
             let operator = args.store.open().await?;
             let person = operator.person(&person).await?;
             operator.engine.set_role(operator.tenant, person, role).await?;
-            output::note(&format!("the role is now {}", role.as_str()));
+            let json = Json::object([("id", Json::from(person.to_string())), ("role", Json::from(role.as_str()))]);
+            output.result(&json, || format!("the role is now {}\n", role.as_str()))?;
         }
     }
     Ok(Exit::Done)
@@ -114,8 +122,8 @@ pub(crate) fn one(output: Output, name: &str, value: &str) -> Result<(), Failure
     output.result(&Json::object([(name, Json::from(value))]), || format!("{value}\n"))
 }
 
-/// Prints people or machines.
-pub(crate) fn members(output: Output, members: &[Member]) -> Result<(), Failure> {
+/// Prints people.
+fn members(output: Output, members: &[Member]) -> Result<(), Failure> {
     let json = |member: &Member| {
         Json::object([
             ("id", Json::from(member.id.to_string())),

@@ -2,6 +2,7 @@
 
 use handoff_protocol::id::AuthorizationId;
 
+use super::names;
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -16,7 +17,7 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The authorization's id
-    #[arg(value_name = "AUTHORIZATION")]
+    #[arg(value_name = "AUTHORIZATION", value_parser = names::authorization)]
     authorization: AuthorizationId,
     /// The name of the effect, the same however often it is tried
     #[arg(value_name = "EFFECT_KEY")]
@@ -24,13 +25,17 @@ pub(crate) struct Args {
     /// The digest of the effect, for authorizations that are bound to one
     #[arg(long, value_name = "DIGEST")]
     effect_digest: Option<String>,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    remote: Remote,
 }
 
-pub(crate) async fn run(args: &Args, remote: &Remote, output: Output) -> Result<Exit, Failure> {
-    let client = remote.machine()?;
+pub(crate) async fn run(args: &Args) -> Result<Exit, Failure> {
+    let client = args.remote.machine()?;
     let redeemed = client.redeem(args.authorization, &args.effect_key, args.effect_digest.as_deref()).await?;
     let json = output::json(&redeemed)?;
-    output.result(&json, || {
+    args.output.result(&json, || {
         if redeemed.first_redemption {
             format!("redeemed at {}: the effect may happen\n", redeemed.redeemed_at)
         } else {

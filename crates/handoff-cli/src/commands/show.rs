@@ -8,6 +8,7 @@ use handoff_protocol::{
     json::Json,
 };
 
+use super::names;
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -20,14 +21,18 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The request's id
-    #[arg(value_name = "REQUEST")]
+    #[arg(value_name = "REQUEST", value_parser = names::request)]
     request: RequestId,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    remote: Remote,
 }
 
-pub(crate) async fn run(args: &Args, remote: &Remote, output: Output) -> Result<Exit, Failure> {
-    let request = remote.machine()?.request(args.request).await?;
+pub(crate) async fn run(args: &Args) -> Result<Exit, Failure> {
+    let request = args.remote.machine()?.request(args.request).await?;
     let json = output::json(&request)?;
-    output.result(&json, || people(&request))?;
+    args.output.result(&json, || people(&request))?;
     Ok(Exit::Done)
 }
 

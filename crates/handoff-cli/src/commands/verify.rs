@@ -18,12 +18,13 @@ use super::input;
 use crate::{
     exit::Exit,
     failure::Failure,
-    output::{self, Output, printable},
+    output::{Output, printable},
 };
 
 /// Check an export, offline: every digest, link and signature, and that nothing is missing in between.
 ///
-/// Names everything that is wrong, and what this check cannot show. Exits 8 if anything is wrong.
+/// Says first whether the export verifies, then names everything that is wrong, and what this check cannot show. Exits 8
+/// if anything is wrong, 1 if the file is no export at all.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The export; `-` reads standard input
@@ -35,6 +36,8 @@ pub(crate) struct Args {
     /// A head of this chain that was recorded elsewhere, HEIGHT:DIGEST; repeatable
     #[arg(long = "head", value_name = "HEIGHT:DIGEST")]
     heads: Vec<KnownHead>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// A head of the chain, from the command line.
@@ -52,17 +55,15 @@ impl FromStr for KnownHead {
     }
 }
 
-pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let bytes = input::bytes(&args.file)?;
     let keys = args.keys.as_deref().map(trusted_keys).transpose()?;
     let trust = Trust { keys, anchors: args.heads.iter().map(|head| head.0).collect() };
-    let report = bundle::verify(&bytes, &trust).map_err(|error| Failure::new(Exit::NotVerified, error.to_string()))?;
-    output.result(&json(&report), || people(&report))?;
-    if report.is_sound() {
-        return Ok(Exit::Done);
-    }
-    output::note("the export does not verify");
-    Ok(Exit::NotVerified)
+    // What is no export cannot be judged as one: only an export that was read can fail to verify.
+    let report = bundle::verify(&bytes, &trust)
+        .map_err(|error| Failure::failed(format!("{}: {error}", input::name(&args.file))))?;
+    args.output.result(&json(&report), || people(&report))?;
+    Ok(if report.is_sound() { Exit::Done } else { Exit::NotVerified })
 }
 
 fn trusted_keys(path: &Path) -> Result<KeySet, Failure> {
@@ -77,16 +78,19 @@ fn people(report: &BundleReport) -> String {
     let mut text = String::new();
     let BundleReport { receipts, signed, org_id, .. } = report;
     // Writing to a string cannot fail.
+    let verdict = match report.findings.len() {
+        0 => "verified: every receipt is what was sealed".to_owned(),
+        1 => "NOT verified: 1 thing is wrong".to_owned(),
+        several => format!("NOT verified: {several} things are wrong"),
+    };
+    let _ = writeln!(text, "verdict   {verdict}");
     let _ = writeln!(text, "tenant    {org_id}");
-    let _ = writeln!(text, "receipts  {receipts}, {signed} with a valid signature");
+    let _ = writeln!(text, "receipts  {receipts}, {signed} signed and unchanged");
     if let Some(head) = report.head {
         let _ = writeln!(text, "head      {}:{}", head.height, head.digest);
     }
     for finding in &report.findings {
         let _ = writeln!(text, "wrong     {}", words(finding));
-    }
-    if report.is_sound() {
-        let _ = writeln!(text, "verified  every receipt is what was sealed");
     }
     for limit in &report.limits {
         let _ = writeln!(text, "note      {limit}");

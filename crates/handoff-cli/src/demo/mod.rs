@@ -10,11 +10,7 @@ mod story;
 
 use std::{fs, path::PathBuf};
 
-use crate::{
-    exit::Exit,
-    failure::Failure,
-    output::{self, Output},
-};
+use crate::{exit::Exit, failure::Failure, output};
 
 /// See the whole story on this machine: a real server on a free port, over a store that vanishes afterwards.
 #[derive(clap::Args)]
@@ -27,7 +23,7 @@ pub(crate) struct Args {
     keep: Option<PathBuf>,
 }
 
-pub(crate) async fn run(args: Args, _output: Output) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     let place = Place::new(args.keep)?;
     tokio::select! {
         told = story::tell(&place, args.answer.as_deref()) => told.map(|()| Exit::Done),

@@ -31,7 +31,7 @@ async fn what_is_wrong_with_an_answer_is_named() {
     assert_eq!(bench.run(&["answer", &id, "--value", "size=1"]).await.code, 2);
     let ran = bench.run(&["answer", &id]).await;
     assert_eq!(ran.code, 3);
-    assert!(ran.err.contains("answer_validation_failed") && ran.err.contains("`count`"), "{}", ran.err);
+    assert!(ran.err.contains("answer_validation_failed") && ran.err.contains("\n  count: "), "{}", ran.err);
 
     let mut machine = bench.command(&["answer", &id, "--value", "count=1"]);
     machine.env("HANDOFF_PERSON_TOKEN", "");
@@ -42,6 +42,17 @@ async fn what_is_wrong_with_an_answer_is_named() {
     let late = bench.run(&["answer", &id, "--value", "count=2"]).await;
     assert_eq!(late.code, 3);
     assert!(late.err.contains("already_answered"), "{}", late.err);
+    assert!(late.err.contains(&format!("see `handoff show {id}`")), "{}", late.err);
+
+    let id = bench.ask(&["Ship?", "--options", "approve,reject"]).await;
+    let ran = bench.run(&["answer", &id, "--value", "decision=hunter2"]).await;
+    assert_eq!(ran.code, 3);
+    let line = "  decision: must be the id of one of the declared options (approve, reject)";
+    assert!(ran.err.lines().any(|told| told == line) && !ran.err.contains("hunter2"), "{}", ran.err);
+    let shown = bench.run(&["show", "req_nope"]).await;
+    assert_eq!(shown.code, 2);
+    assert!(shown.err.starts_with("handoff: <REQUEST>: an id looks like req_01M8…; `handoff list`"), "{}", shown.err);
+    assert_eq!(bench.run(&["list", "--limit", "0"]).await.code, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,6 +18,7 @@ async fn the_answer_is_printed_typed_and_then_acknowledged() {
     assert_eq!(answered.code, 0, "{}", answered.err);
     let ran = asking.end().await;
     assert_eq!((ran.code, ran.out.as_str()), (0, "{\"decision\":\"yes\",\"size\":4}\n"), "{}", ran.err);
+    assert!(ran.err.contains("`handoff redeem auth_"), "{}", ran.err);
     assert!(bench.client().poll(&WaiterRef::parse("w").unwrap(), 0).await.unwrap().data.is_empty());
 }
 
@@ -49,9 +50,16 @@ async fn every_ending_has_its_own_exit_code() {
         bench.begin(&["Quick?", "--options", "a,b", "--ttl", "PT1S", "--default-answer", "decision=b"]).await;
     let ran = expiring.end().await;
     assert_eq!((ran.code, ran.out.as_str()), (5, "{\"decision\":\"b\"}\n"), "{}", ran.err);
-    assert!(ran.err.contains("expired; in effect: default"), "{}", ran.err);
+    assert!(ran.err.contains("nobody answered; the declared default counts; nothing was authorized"), "{}", ran.err);
     let denied = bench.begin(&["Quick?", "--ttl", "PT1S", "--on-expiry", "expire_and_deny"]).await.end().await;
     assert_eq!((denied.code, denied.out.as_str()), (5, "{}\n"));
+
+    let replaced = bench.begin(&["Pay 240?"]).await;
+    let successor = bench.ask(&["Pay 250?"]).await;
+    bench.supersede(&replaced.id, &successor).await;
+    let ran = replaced.end().await;
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    assert!(ran.err.contains(&format!("superseded by {successor}")), "{}", ran.err);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,6 +76,23 @@ async fn the_wait_outlives_a_restart_of_the_server() {
     assert_eq!(bench.run(&["answer", &id, "--value", "decision=yes"]).await.code, 0);
     let ran = asking.end().await;
     assert_eq!((ran.code, ran.out.as_str()), (0, "{\"decision\":\"yes\"}\n"), "{}", ran.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_died_while_waiting_goes_on_with_the_id_alone() {
+    let bench = Bench::start().await;
+    let asking = bench.begin(&["Still there?", "--options", "yes,no", "--waiter-ref", "w"]).await;
+    let id = asking.id.clone();
+    asking.die().await;
+    assert_eq!(bench.run(&["answer", &id, "--value", "decision=no"]).await.code, 0);
+    for redeemed_before in [false, true] {
+        let ran = bench.run(&["ask", "--resume", &id, "--redeem", "e", "--json"]).await;
+        assert_eq!(ran.code, if redeemed_before { 9 } else { 0 }, "{}", ran.err);
+        let told = ran.json();
+        assert_eq!((member(&told, "/request_id"), member(&told, "/values/decision")), (id.as_str(), "no"));
+        assert!(bench.client().poll(&WaiterRef::parse("w").unwrap(), 0).await.unwrap().data.is_empty());
+    }
+    assert_eq!(bench.run(&["ask", "--resume", &id, "another question"]).await.code, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,6 +131,16 @@ async fn failures_have_their_codes_and_show_no_secret() {
     assert_eq!(bench.run(&["ask"]).await.code, 2, "no title");
     assert_eq!(bench.run(&["ask", "x", "--field", "a:secret"]).await.code, 2);
     assert_eq!(bench.run(&["ask", "x", "--file", "y.json"]).await.code, 2);
+    let slip = bench.run(&["ask", "x", "--field", "a:chioce:x,y"]).await;
+    assert!(slip.err.starts_with("handoff: ") && slip.err.contains("did you mean `choice`?"), "{}", slip.err);
+    let no_time = bench.run(&["ask", "x", "--ttl", "PT0S"]).await;
+    assert_eq!(no_time.code, 2);
+    assert!(no_time.err.contains("--ttl leaves no time") && no_time.err.contains("PT4H"), "{}", no_time.err);
+    let help = bench.run(&["ask", "--help"]).await;
+    for words in ["escalate: ", "expire_and_deny: ", "default: ", "park: ", "[default: escalate", "usage", "--no-wait"]
+    {
+        assert!(help.out.to_lowercase().contains(&words.to_lowercase()), "{words}: {}", help.out);
+    }
     assert_eq!(bench.run(&["ask", "x", "--url", "hunter2"]).await.code, 2);
     assert_eq!(bench.run(&["ask", "x", "--ttl", "P1Y"]).await.code, 3, "the server decides what a duration is");
     assert_eq!(bench.run(&["ask", "x", "--url", "http://127.0.0.1:1"]).await.code, 4);

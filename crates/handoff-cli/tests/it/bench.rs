@@ -110,6 +110,15 @@ impl Bench {
         path
     }
 
+    /// Puts one pending request in the place of another.
+    pub(crate) async fn supersede(&self, old: &str, new: &str) {
+        let headers = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\n", self.key);
+        let body = format!(r#"{{"by":"{new}"}}"#);
+        let call = format!("POST /v1/requests/{old}/supersede");
+        let (head, answer) = http(self.server.address(), &call, &headers, &body).await;
+        assert!(head.contains(" 200 "), "{head}{answer}");
+    }
+
     /// Begins to ask, and returns once the request is there.
     pub(crate) async fn begin(&self, arguments: &[&str]) -> Asking {
         let mut command = self.command(&[&["ask"], arguments].concat());
@@ -136,6 +145,11 @@ impl Asking {
         let mut line = String::new();
         self.stderr.read_line(&mut line).await.unwrap();
         line
+    }
+
+    /// Dies as a program dies that is not asked.
+    pub(crate) async fn die(mut self) {
+        self.child.kill().await.unwrap();
     }
 
     /// Closes the pipe that it prints to.
@@ -192,14 +206,14 @@ impl Ran {
     }
 }
 
-/// One HTTP call as a browser makes it; returns the head and the body.
+/// One HTTP call, as a browser makes it unless its headers say otherwise; returns the head and the body.
 pub(crate) async fn http(address: SocketAddr, request: &str, headers: &str, body: &str) -> (String, String) {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let length = body.len();
-    let text = format!(
-        "{request} HTTP/1.0\r\nhost: {address}\r\ncontent-type: application/x-www-form-urlencoded\r\n\
-         content-length: {length}\r\n{headers}\r\n{body}"
-    );
+    let form = "content-type: application/x-www-form-urlencoded\r\n";
+    let form = if headers.contains("content-type") { "" } else { form };
+    let text =
+        format!("{request} HTTP/1.0\r\nhost: {address}\r\n{form}content-length: {length}\r\n{headers}\r\n{body}");
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();

@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use handoff_protocol::{
-    decision::Raise,
+    decision::{Policy, Raise},
     id::{OrgId, ServiceAccountId, Ulid},
     json::read,
     principal::{AuthStrength, Identity, Principal, Role, Scopes},
@@ -27,13 +27,16 @@ fn every_example_is_a_raise() {
         identity: Identity::Machine(ServiceAccountId::from_ulid(Ulid::MIN)),
         role: Role::Viewer,
         strength: AuthStrength::Session,
+        reauth_at: None,
+        mfa_at: None,
         scopes: Scopes::All,
         display: None,
         on_behalf_of: None,
+        test: false,
     };
     for file in files() {
         let body = read(&fs::read(&file).unwrap()).unwrap();
-        Raise::read(&machine, body).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        Raise::read(&machine, body, &Policy::default()).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     }
 }
 

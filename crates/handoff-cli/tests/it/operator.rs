@@ -31,10 +31,23 @@ async fn a_fresh_store_gets_its_first_machine_and_person() {
     assert!(machines.contains("builder") && !machines.contains("Ada"), "{machines}");
 
     let link = run(&["person", "link", "Ada"]).await;
-    assert!(link.out.starts_with("http://localhost:8080/enter/hl_"), "{}", link.out);
-    assert_eq!(run(&["person", "link", "Nobody"]).await.code, 1);
-    run(&["person", "add", "Ada"]).await;
-    let ambiguous = run(&["person", "link", "Ada"]).await;
+    assert_eq!((link.code, link.out.as_str()), (2, ""), "an address is not guessed");
+    assert!(link.err.contains("set HANDOFF_PUBLIC_BASE to the address people open, or HANDOFF_URL"), "{}", link.err);
+    let link = run(&["person", "link", "Ada", "--url", "http://127.0.0.1:9000/v1"]).await;
+    assert!(link.out.starts_with("http://localhost:9000/enter/hl_"), "{}{}", link.out, link.err);
+    assert_eq!(run(&["person", "link", "Nobody", "--public-base", "https://h.example"]).await.code, 1);
+    let second = run(&["person", "add", "Ada"]).await;
+    assert!(second.err.contains("somebody else has this name"), "{}", second.err);
+    for nameless in [&["person", "add", " "][..], &["keys", "issue", ""]] {
+        let mut command = bare(nameless);
+        command.env("HANDOFF_DATABASE_URL", &database);
+        let ran = bench::run(command, "").await;
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+    }
+    let ambiguous = run(&["person", "link", "Ada", "--public-base", "https://h.example"]).await;
+    for id in [&added, &second] {
+        assert!(ambiguous.err.contains(id.out.trim()), "{}", ambiguous.err);
+    }
     assert_eq!(ambiguous.code, 2);
     assert!(ambiguous.err.contains("several people"), "{}", ambiguous.err);
 }
@@ -58,6 +71,25 @@ async fn what_is_issued_works_on_the_server_at_once_and_what_is_revoked_does_not
         assert!(again.err.contains("nothing was revoked") && !again.err.contains(nothing), "{}", again.err);
     }
     assert_eq!(bench::run(bench.command(&["keys", "revoke"]), "").await.code, 2);
+
+    let machines = bench.run(&["keys", "list", "--json"]).await.json();
+    let states = |json: &Json| -> Vec<(String, String)> {
+        let keys = json.as_array().unwrap().iter().flat_map(|machine| machine.get("keys").unwrap().as_array().unwrap());
+        let text = |key: &Json, name| key.get(name).and_then(Json::as_str).unwrap().to_owned();
+        keys.map(|key| (text(key, "fingerprint"), text(key, "state"))).collect()
+    };
+    let listed = states(&machines);
+    assert_eq!(listed.iter().filter(|(_, state)| state == "active").count(), 1, "{listed:?}");
+    assert_eq!(listed.iter().filter(|(_, state)| state == "revoked").count(), 1, "{listed:?}");
+    let third = bench.run(&["keys", "issue", "third"]).await.out.trim().to_owned();
+    assert_eq!(list(&third).await.code, 0);
+    let all = states(&bench.run(&["keys", "list", "--json"]).await.json());
+    let fingerprint = all.into_iter().find(|key| !listed.contains(key)).unwrap().0;
+    let table = bench.run(&["keys", "list"]).await.out;
+    assert!(table.contains(&fingerprint) && !table.contains("hk_"), "{table}");
+    assert_eq!(bench.run(&["keys", "revoke", "000000000000"]).await.code, 1);
+    assert_eq!(bench.run(&["keys", "revoke", &fingerprint]).await.code, 0);
+    assert_eq!(list(&third).await.code, 3);
 
     let id = bench.ask(&["Who?"]).await;
     let person = bench.person.to_string();
