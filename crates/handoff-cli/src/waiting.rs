@@ -6,7 +6,7 @@ use handoff_client::{Client, ClientError};
 use handoff_protocol::{
     decision::{
         Decision,
-        terms::{DecisionSource, RequestState, SignalType},
+        terms::{DecisionSource, Effective, RequestState, SignalType},
         view::{RequestView, SignalView},
     },
     id::ReceiptId,
@@ -94,6 +94,9 @@ fn recorded(request: &RequestView) -> Decision {
     if let Some(values) = member("/decision/values") {
         decision.values = values.clone();
     }
+    let effective = member("/decision/effective").and_then(Json::as_str);
+    decision.effective =
+        Effective::ALL.iter().find(|(name, _)| Some(*name) == effective).map(|(_, effective)| *effective);
     decision.receipt_id = member("/id").and_then(Json::as_str).and_then(|id| ReceiptId::parse(id).ok());
     decision.authorization_id = request.authorization.as_ref().map(|authorization| authorization.id);
     decision.superseded_by = request.superseded_by;

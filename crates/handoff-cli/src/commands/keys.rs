@@ -38,7 +38,7 @@ enum KeysCommand {
         #[arg(value_parser = names::display)]
         name: String,
     },
-    /// List the machines and their keys, each by its fingerprint
+    /// List the machines and their keys, each by its fingerprint, and the people who have tokens
     List,
     /// Make a key or a person's token worthless at once, by its fingerprint or by itself
     ///
@@ -46,6 +46,11 @@ enum KeysCommand {
     Revoke {
         /// The fingerprint, as `handoff keys list` shows it
         fingerprint: Option<String>,
+    },
+    /// Say that a signing key signs no more; what it signed stays valid, and it stays published
+    Retire {
+        /// The key, as `handoff keys signing` shows it
+        kid: String,
     },
     /// Print the published signing keys; with --json as a JWKS, which `handoff verify --keys` reads
     Signing,
@@ -88,6 +93,17 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
             operator.engine.revoke(token.expose()).await?;
             revoked(output)?;
         }
+        KeysCommand::Retire { kid } => {
+            let operator = args.store.open().await?;
+            operator.engine.retire_key(&kid).await.map_err(|error| match error {
+                IdentityError::NotFound(_) => {
+                    Failure::failed("no signing key is published under this id; `handoff keys signing` shows them")
+                }
+                other => other.into(),
+            })?;
+            output
+                .result(&Json::object([("retired", Json::from(kid.as_str()))]), || format!("{kid} signs no more\n"))?;
+        }
         KeysCommand::Signing => {
             let operator = args.store.open().await?;
             let statuses = operator.engine.signing_keys().await?;
@@ -113,9 +129,10 @@ fn revoked(output: Output) -> Result<(), Failure> {
     output.result(&Json::object([("revoked", Json::from(true))]), || "revoked\n".to_owned())
 }
 
-/// Prints the machines, each with its keys.
+/// Prints the machines, each with its keys, and the people whose programs have tokens.
 async fn list(operator: &Operator, output: Output) -> Result<(), Failure> {
-    let machines = operator.members(MemberKind::Machine).await?;
+    let mut members = operator.members(MemberKind::Machine).await?;
+    members.extend(operator.members(MemberKind::Person).await?);
     let credentials = operator.engine.credentials(operator.tenant).await?;
     let now = operator.engine.now();
     let state = |key: &Credential| match (key.revoked_at, key.expires_at) {
@@ -124,24 +141,27 @@ async fn list(operator: &Operator, output: Output) -> Result<(), Failure> {
         _ => "active",
     };
     let (mut rows, mut json) = (Vec::new(), Vec::new());
-    for machine in &machines {
-        let name = machine.display.clone().unwrap_or_default();
-        let keys: Vec<&Credential> = credentials.iter().filter(|key| key.holder == Some(machine.id)).collect();
+    for member in &members {
+        let name = member.display.clone().unwrap_or_default();
+        let keys: Vec<&Credential> = credentials.iter().filter(|key| key.holder == Some(member.id)).collect();
+        if keys.is_empty() && member.kind == MemberKind::Person {
+            continue;
+        }
         json.push(Json::object([
-            ("id", Json::from(machine.id.to_string())),
-            ("name", Json::from(machine.display.clone())),
-            ("created_at", Json::from(machine.created_at.to_string())),
+            ("id", Json::from(member.id.to_string())),
+            ("name", Json::from(member.display.clone())),
+            ("created_at", Json::from(member.created_at.to_string())),
             ("keys", Json::Array(keys.iter().map(|key| key_json(key, state(key))).collect())),
         ]));
         if keys.is_empty() {
-            rows.push([machine.id.to_string(), "-".to_owned(), "no key".to_owned(), "-".to_owned(), name.clone()]);
+            rows.push([member.id.to_string(), "-".to_owned(), "no key".to_owned(), "-".to_owned(), name.clone()]);
         }
         rows.extend(keys.into_iter().map(|key| {
             let (issued, state) = (key.created_at.to_string(), state(key).to_owned());
-            [machine.id.to_string(), key.fingerprint.clone(), state, issued, name.clone()]
+            [member.id.to_string(), key.fingerprint.clone(), state, issued, name.clone()]
         }));
     }
-    output.result(&Json::Array(json), || output::table(["MACHINE", "FINGERPRINT", "STATE", "ISSUED", "NAME"], &rows))
+    output.result(&Json::Array(json), || output::table(["HOLDER", "FINGERPRINT", "STATE", "ISSUED", "NAME"], &rows))
 }
 
 fn key_json(key: &Credential, state: &str) -> Json {

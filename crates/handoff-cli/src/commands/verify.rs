@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     // What is no export cannot be judged as one: only an export that was read can fail to verify.
     let report = bundle::verify(&bytes, &trust)
         .map_err(|error| Failure::failed(format!("{}: {error}", input::name(&args.file))))?;
-    args.output.result(&json(&report), || people(&report))?;
+    let whose = if args.keys.is_some() { Keys::Brought } else { Keys::Carried };
+    args.output.result(&json(&report), || people(&report, whose))?;
     Ok(if report.is_sound() { Exit::Done } else { Exit::NotVerified })
 }
 
@@ -74,14 +75,27 @@ fn trusted_keys(path: &Path) -> Result<KeySet, Failure> {
     KeySet::from_jwks(&jwks).map_err(|error| refuse(error.to_string()))
 }
 
-fn people(report: &BundleReport) -> String {
+/// Where the keys come from, which decides how much a clean result says.
+#[derive(Clone, Copy)]
+enum Keys {
+    /// From elsewhere.
+    Brought,
+    /// From the export itself.
+    Carried,
+}
+
+fn people(report: &BundleReport, keys: Keys) -> String {
     let mut text = String::new();
     let BundleReport { receipts, signed, org_id, .. } = report;
     // Writing to a string cannot fail.
-    let verdict = match report.findings.len() {
-        0 => "verified: every receipt is what was sealed".to_owned(),
-        1 => "NOT verified: 1 thing is wrong".to_owned(),
-        several => format!("NOT verified: {several} things are wrong"),
+    let verdict = match (report.findings.len(), keys) {
+        (0, Keys::Brought) => "verified: every receipt is what was sealed".to_owned(),
+        (0, Keys::Carried) => {
+            "consistent: every receipt is what was sealed, by the keys that this file carries; --keys says whose they are"
+                .to_owned()
+        }
+        (1, _) => "NOT verified: 1 thing is wrong".to_owned(),
+        (several, _) => format!("NOT verified: {several} things are wrong"),
     };
     let _ = writeln!(text, "verdict   {verdict}");
     let _ = writeln!(text, "tenant    {org_id}");

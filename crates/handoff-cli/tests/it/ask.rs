@@ -48,9 +48,13 @@ async fn every_ending_has_its_own_exit_code() {
 
     let expiring =
         bench.begin(&["Quick?", "--options", "a,b", "--ttl", "PT1S", "--default-answer", "decision=b"]).await;
+    let id = expiring.id.clone();
     let ran = expiring.end().await;
     assert_eq!((ran.code, ran.out.as_str()), (5, "{\"decision\":\"b\"}\n"), "{}", ran.err);
     assert!(ran.err.contains("nobody answered; the declared default counts; nothing was authorized"), "{}", ran.err);
+    let again = bench.run(&["ask", "--resume", &id]).await;
+    assert_eq!((again.code, again.out.as_str()), (5, "{\"decision\":\"b\"}\n"), "{}", again.err);
+    assert!(again.err.contains("the declared default counts"), "what was acknowledged reads the same: {}", again.err);
     let denied = bench.begin(&["Quick?", "--ttl", "PT1S", "--on-expiry", "expire_and_deny"]).await.end().await;
     assert_eq!((denied.code, denied.out.as_str()), (5, "{}\n"));
 

@@ -11,6 +11,7 @@
 mod answers;
 mod ask;
 mod bench;
+mod completions;
 mod demo;
 mod examples;
 mod https;

@@ -79,7 +79,11 @@ async fn what_is_issued_works_on_the_server_at_once_and_what_is_revoked_does_not
         keys.map(|key| (text(key, "fingerprint"), text(key, "state"))).collect()
     };
     let listed = states(&machines);
-    assert_eq!(listed.iter().filter(|(_, state)| state == "active").count(), 1, "{listed:?}");
+    assert_eq!(
+        listed.iter().filter(|(_, state)| state == "active").count(),
+        2,
+        "its machine and its person: {listed:?}"
+    );
     assert_eq!(listed.iter().filter(|(_, state)| state == "revoked").count(), 1, "{listed:?}");
     let third = bench.run(&["keys", "issue", "third"]).await.out.trim().to_owned();
     assert_eq!(list(&third).await.code, 0);
@@ -116,4 +120,24 @@ async fn a_tenant_is_named_only_where_there_are_several() {
     let people = bench.run(&["person", "list", "--tenant", &bench.tenant.to_string()]).await.out;
     assert!(people.contains("Ada") && !people.contains("Bo"), "{people}");
     assert_eq!(bench.run(&["person", "list", "--tenant", "org_01K3M7QW8ZC4YRXB2N6VD9FTHE"]).await.code, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retired_signing_key_stays_published_and_what_it_signed_verifies() {
+    let bench = Bench::start().await;
+    bench.answered(1).await;
+    let export = bench.export("export.json").await;
+    let kid = bench.run(&["keys", "signing"]).await.out;
+    let kid = kid.split_whitespace().find(|word| word.starts_with("rk_")).unwrap().to_owned();
+    let retired = bench::run(bench.command(&["keys", "retire", &kid]), "").await;
+    assert_eq!((retired.code, retired.out), (0, format!("{kid} signs no more\n")));
+    let listed = bench.run(&["keys", "signing"]).await.out;
+    assert!(listed.contains("retired "), "{listed}");
+    let keys = bench.path("keys.json");
+    std::fs::write(&keys, bench.run(&["keys", "signing", "--json"]).await.out).unwrap();
+    let verified = bench::run(bare(&["verify", &export, "--keys", &keys.display().to_string()]), "").await;
+    assert_eq!(verified.code, 0, "{}", verified.out);
+    let unknown = bench.run(&["keys", "retire", "rk_unknown"]).await;
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.err.contains("handoff keys signing"), "{}", unknown.err);
 }
