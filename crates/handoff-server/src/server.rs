@@ -1,9 +1,9 @@
 //! Starting a server, and stopping it without losing a request.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use handoff_engine::{BuildError, Engine, IdentityError};
-use handoff_protocol::decision::Policy;
+use handoff_engine::{BuildError, Engine, IdentityError, store::Store};
+use handoff_protocol::{decision::Policy, signature::SigningKey};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
@@ -55,6 +55,18 @@ pub enum StartError {
     /// The signing key cannot be used.
     #[error(transparent)]
     SigningKey(#[from] SigningKeyError),
+    /// The store's receipts are signed by a key whose file is gone.
+    #[error(
+        "the signing key file `{}` is missing, and receipts of this store are signed by {kid}; put the file back, or say \
+         that this key signs no more with `handoff keys retire {kid}`",
+        .path.display()
+    )]
+    SigningKeyMissing {
+        /// Where the file should be.
+        path: PathBuf,
+        /// The key that is published as signing.
+        kid: String,
+    },
     /// What is to be loaded cannot be used.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
@@ -147,10 +159,14 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         let principals = bootstrap::read(&blocking)?;
         let schemas = RegisteredSchemas::load(&blocking.schemas)?;
         let store = store::open_for(&blocking)?;
-        let key = signing_key::load_or_create(&blocking.signing_key)?;
+        let key = signing_key::load(&blocking.signing_key)?;
         Ok((principals, schemas, store, key))
     })
     .await??;
+    let key = match key {
+        Some(key) => key,
+        None => make_key(config, &store).await?,
+    };
     let policy = Policy {
         link_only_permitted: config.link_only_permitted,
         idempotency_ttl: config.idempotency_window,
@@ -166,4 +182,19 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         .await?;
     engine.load_principals(principals).await?;
     Ok(engine)
+}
+
+/// Makes a signing key for a store that has none. One whose receipts are signed already gets no second key by
+/// accident: a file that is missing, behind a wrong mount for example, must not change whose receipts these are.
+async fn make_key(config: &Config, store: &Arc<dyn Store>) -> Result<SigningKey, StartError> {
+    let unsigned = Engine::builder().store(Arc::clone(store)).build().await?;
+    let published = unsigned.signing_keys().await?;
+    if let Some(active) = published.iter().find(|key| key.jwk.retired_at.is_none()) {
+        return Err(StartError::SigningKeyMissing {
+            path: config.signing_key.clone(),
+            kid: active.jwk.kid.clone().unwrap_or_default(),
+        });
+    }
+    let path = config.signing_key.clone();
+    Ok(tokio::task::spawn_blocking(move || signing_key::load_or_create(path)).await??)
 }

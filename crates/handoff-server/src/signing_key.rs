@@ -32,6 +32,17 @@ pub enum SigningKeyError {
     Entropy(#[from] EntropyError),
 }
 
+/// Loads the key; none when there is no file.
+///
+/// # Errors
+///
+/// [`SigningKeyError`].
+pub fn load(path: impl AsRef<Path>) -> Result<Option<SigningKey>, SigningKeyError> {
+    let path = path.as_ref();
+    let Some(text) = private_file::read(path)? else { return Ok(None) };
+    parse(&text).map(Some).ok_or_else(|| SigningKeyError::NotAKey(path.to_path_buf()))
+}
+
 /// Loads the key, or makes one when there is no file.
 ///
 /// The file is there as a whole or not at all, and of several processes that make one at once, all get the same key
@@ -42,8 +53,8 @@ pub enum SigningKeyError {
 /// [`SigningKeyError`].
 pub fn load_or_create(path: impl AsRef<Path>) -> Result<SigningKey, SigningKeyError> {
     let path = path.as_ref();
-    if let Some(text) = private_file::read(path)? {
-        return parse(&text).ok_or_else(|| SigningKeyError::NotAKey(path.to_path_buf()));
+    if let Some(key) = load(path)? {
+        return Ok(key);
     }
     let (kid, seed) = draw()?;
     let text = Secret::new(format!(

@@ -2,10 +2,10 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`log`] | the file: a line a commit, synced before anybody is answered, replayed at open |
-//! | [`rows`] | the map, the keys of its rows, and a batch of changes to it |
-//! | [`apply`] | a write-set as a batch |
-//! | [`read`] | pages, chains and what a step is given |
+//! | `log` | the file: a line a commit, synced before anybody is answered, replayed at open |
+//! | `rows` | the map, the keys of its rows, and a batch of changes to it |
+//! | `apply` | a write-set as a batch |
+//! | `read` | pages, chains and what a step is given |
 //!
 //! Whoever has an ordered map with atomic batches, as most key-value stores are, can write the same on top of it.
 

@@ -10,6 +10,7 @@ mod crash_point;
 mod deadlines;
 mod development;
 mod durability;
+mod failing_surroundings;
 mod home;
 mod redaction;
 mod serving;
