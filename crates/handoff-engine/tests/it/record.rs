@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use handoff_engine::decision::ReceiptFilter;
+use handoff_engine::{clock::Clock as _, decision::ReceiptFilter};
 use handoff_protocol::{
     bundle::{Trust, verify},
     chain::Head,
@@ -103,4 +103,22 @@ async fn an_answer_that_dies_between_state_and_events_leaves_nothing() {
     world.answer(id, "k").await.unwrap();
     assert_eq!(world.request(id).await.state, RequestState::Answered);
     assert_eq!(world.events_of(id).await, ["request.raised", "request.answered"]);
+}
+
+#[tokio::test]
+async fn ids_rise_in_the_order_of_commits_also_when_the_clock_stands_or_goes_back() {
+    let world = World::new().await;
+    let mut ids = Vec::new();
+    for place in 0..12 {
+        if place == 6 {
+            world.clock.set(world.clock.now().saturating_sub(Duration::from_secs(3600)));
+        }
+        let id = world.raised(&ask("run:1", &place.to_string())).await;
+        world.answer(id, "k").await.unwrap();
+        ids.push(id);
+    }
+    assert!(ids.is_sorted());
+    assert_eq!(world.requests().await, ids);
+    let receipts: Vec<_> = world.receipts().await.iter().map(|receipt| receipt.get("id").unwrap().to_text()).collect();
+    assert_eq!((receipts.len(), receipts.is_sorted()), (12, true));
 }
