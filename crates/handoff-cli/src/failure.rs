@@ -54,7 +54,7 @@ impl From<ClientError> for Failure {
 /// What helps, where the server cannot know it.
 fn mend(refusal: &Refusal) -> Option<String> {
     if let (true, Some(id)) = (refusal.is(ErrorCode::AlreadyAnswered), refusal.request_id) {
-        return None.or(Some(id.to_string()));
+        return Some(format!("see `handoff show {id}`"));
     }
     let mends = [
         (ErrorCode::AuthenticationRequired, "set HANDOFF_API_KEY to a key; `handoff keys issue NAME` makes one"),

@@ -26,7 +26,7 @@ pub(crate) fn for_people(public_base: Option<&str>, url: Option<&str>) -> Result
 fn of_server(url: &str) -> String {
     let url = url.strip_suffix("/v1").unwrap_or(url).trim_end_matches('/');
     match url.strip_prefix("http://127.0.0.1").or_else(|| url.strip_prefix("http://[::1]")) {
-        Some(rest) if rest.is_empty() || rest.starts_with([':', '/']) => url.to_owned(),
+        Some(rest) if rest.is_empty() || rest.starts_with([':', '/']) => format!("http://localhost{rest}"),
         _ => url.to_owned(),
     }
 }

@@ -238,7 +238,7 @@ fn composed(args: &Args) -> Result<Json, Failure> {
     body.insert("waiter_ref", waiter_ref(args)?);
     body.insert("prompt", prompt);
     if let Some(ttl) = &args.ttl {
-        if ExactDuration::parse(ttl).is_ok_and(|_| false) {
+        if ExactDuration::parse(ttl).is_ok_and(ExactDuration::is_zero) {
             return Err(Failure::usage(
                 "--ttl leaves no time to answer; give one such as PT4H, or leave it out for a question without a deadline",
             ));

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let trust = Trust { keys, anchors: args.heads.iter().map(|head| head.0).collect() };
     // What is no export cannot be judged as one: only an export that was read can fail to verify.
     let report = bundle::verify(&bytes, &trust)
-        .map_err(|error| Failure::new(Exit::NotVerified, format!("{}: {error}", input::name(&args.file))))?;
+        .map_err(|error| Failure::failed(format!("{}: {error}", input::name(&args.file))))?;
     let whose = if args.keys.is_some() { Keys::Brought } else { Keys::Carried };
     args.output.result(&json(&report), || people(&report, whose))?;
     Ok(if report.is_sound() { Exit::Done } else { Exit::NotVerified })
