@@ -120,7 +120,7 @@ pub fn run(behaviour: impl Future<Output = ()>) {
     }
 }
 
-/// Makes one `#[test]` of each behaviour of the suite. The expression makes a [`suite::StoreFactory`]
+/// Makes one `#[test]` of each behaviour of the suite. The expression makes a `StoreFactory`
 /// and is evaluated anew in each test.
 #[macro_export]
 macro_rules! store_suite {
