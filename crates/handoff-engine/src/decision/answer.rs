@@ -66,7 +66,7 @@ impl Engine {
 
     /// Names the request in a refusal that was decided before anything was looked up, if this tenant has it (section
     /// 20). The code stays what it is either way.
-    async fn about(
+    pub(super) async fn about(
         &self,
         principal: &Principal,
         id: RequestId,

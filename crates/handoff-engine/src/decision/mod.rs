@@ -1,4 +1,4 @@
-//! Decisions: raise, answer, cancel, expire, wait, acknowledge, redeem, read.
+//! Decisions: raise, answer, correct, cancel, expire, wait, acknowledge, redeem, read.
 //!
 //! Each use case here loads what a transition of `handoff_protocol::decision` needs, runs it under the tenant's lock, and
 //! carries out what it returns. Nothing is decided here.
@@ -9,6 +9,7 @@ mod answer;
 pub(crate) mod apply;
 mod attempt;
 mod cancel;
+mod correct;
 mod documents;
 mod keys;
 mod list;

@@ -215,7 +215,7 @@ impl Engine {
             .map_err(|error| internal(&error))
     }
 
-    async fn receipt_text(&self, tenant: TenantId, height: u64) -> Result<String, DecisionError> {
+    pub(super) async fn receipt_text(&self, tenant: TenantId, height: u64) -> Result<String, DecisionError> {
         let entry = self.entry(tenant, height).await?;
         entry.body.map(|body| body.to_string()).ok_or(DecisionError::RequestNotFound)
     }

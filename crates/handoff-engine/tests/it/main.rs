@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod bootstrap;
+mod correcting;
 mod events;
 mod expiry;
 mod faults;

@@ -45,6 +45,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/receipts/chain-head", get(receipts::chain_head))
         .route("/v1/receipts/{receipt_id}", get(receipts::read))
         .route("/v1/receipts/{receipt_id}/signature", get(receipts::signature))
+        .route("/v1/receipts/{receipt_id}/corrections", post(receipts::correct))
         .route("/v1/waiters/{waiter_ref}/signals", get(waiters::signals))
         .route("/v1/waiters/{waiter_ref}/reattach", post(waiters::reattach))
         .route("/v1/signals/{signal_id}/ack", post(signals::acknowledge))

@@ -1,4 +1,4 @@
-//! `/v1/receipts`: the chain, its head, a receipt, its signature (section 14).
+//! `/v1/receipts`: the chain, its head, a receipt, its signature, its corrections (section 14).
 
 use axum::{extract::State, http::StatusCode};
 use handoff_engine::decision::ReceiptFilter;
@@ -6,7 +6,7 @@ use handoff_protocol::id::ReceiptId;
 
 use crate::{
     api::Api,
-    extract::{Caller, Named, Query, digits},
+    extract::{Caller, Named, Query, SentBody, SentKey, digits},
     refusal::Refusal,
     reply::{self, Reply},
 };
@@ -33,6 +33,17 @@ pub(super) async fn read(State(api): State<Api>, caller: Caller, id: Named<Recei
 
 pub(super) async fn signature(State(api): State<Api>, caller: Caller, id: Named<ReceiptId>) -> Reply {
     reply::ok(&api.engine.receipt_signature(&caller.0, id.0).await?)
+}
+
+/// Returns the receipt of the correction, as it was sealed (rule E-4).
+pub(super) async fn correct(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<ReceiptId>,
+    SentKey(key): SentKey,
+    body: SentBody,
+) -> Reply {
+    reply::ok(&api.engine.correct(&caller.0, id.0, body.0, key.as_ref()).await?)
 }
 
 fn cursor(text: &str) -> Result<u64, Refusal> {

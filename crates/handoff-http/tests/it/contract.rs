@@ -66,6 +66,10 @@ async fn every_response_has_the_shape_of_the_contract() {
     checked("Receipt", &get(format!("/v1/requests/{expiring}/receipt"), 200).await.json());
     checked("ReceiptList", &get("/v1/receipts".into(), 200).await.json());
     checked("Receipt", &get(format!("/v1/receipts/{}", answered.str("receipt.id")), 200).await.json());
+    let correction = r#"{"values":{"decision":"reject"},"note":"x"}"#;
+    let path = format!("/v1/receipts/{}/corrections", answered.str("receipt.id"));
+    let correction = world.post(&path, correction).token(&world.home.editor);
+    checked("Receipt", &correction.expect(200).await.json());
     for waiter in ["run:1", "run:2", "run:3", "run:5", "run:6"] {
         checked("SignalList", &get(format!("/v1/waiters/{waiter}/signals"), 200).await.json());
         let reattach = world.post(&format!("/v1/waiters/{waiter}/reattach"), "{}").token(machine);

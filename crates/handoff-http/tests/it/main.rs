@@ -8,6 +8,7 @@ mod client;
 mod clock;
 mod codes;
 mod contract;
+mod correcting;
 mod credentials;
 mod envelope;
 mod errors;

@@ -12,6 +12,7 @@ use super::{
     limits,
     receipt::{Actor, Clearance, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, Via},
     request::{ReceiptPointer, Request},
+    requires::Requires,
     signal::{Decision, Signal},
     terms::{
         ActorType, ClearanceSource, DecisionSource, Disposition, PresentationBinding, ReceiptKind, RequestState,
@@ -129,15 +130,7 @@ pub fn answer(
     }
     pending.check_pending()?;
     let requires = pending.requires()?;
-    let grade = principal.grade(context.now);
-    requires
-        .authority
-        .check(principal, context.now)
-        .map_err(|lacking| DecisionError::InsufficientAuthority { request_id: pending.id, lacking })?;
-    // The grade decides, not the kind of credential: a person's own token can be worth no more than a link.
-    if grade == AuthStrength::LinkOnly && !context.policy.link_only_permitted {
-        return Err(DecisionError::AuthStrengthNotPermitted { request_id: pending.id });
-    }
+    let grade = check_authority(pending, &requires, principal, context)?;
     if pending.presentation_binding == PresentationBinding::Strict && !answer.echoes(pending)? {
         return Err(DecisionError::PresentationStale { request_id: pending.id });
     }
@@ -222,6 +215,25 @@ pub fn answer(
     Ok(effects)
 }
 
+/// Checks that a principal may decide this request now, and gives the strength that counts (rules ).
+pub(super) fn check_authority(
+    request: &Request,
+    requires: &Requires,
+    principal: &Principal,
+    context: &Context<'_>,
+) -> Result<AuthStrength, DecisionError> {
+    requires
+        .authority
+        .check(principal, context.now)
+        .map_err(|lacking| DecisionError::InsufficientAuthority { request_id: request.id, lacking })?;
+    let grade = principal.grade(context.now);
+    // The grade decides, not the kind of credential: a person's own token can be worth no more than a link.
+    if grade == AuthStrength::LinkOnly && !context.policy.link_only_permitted {
+        return Err(DecisionError::AuthStrengthNotPermitted { request_id: request.id });
+    }
+    Ok(grade)
+}
+
 /// Marks the delivery that a person answered through and says what the receipt says of it.
 fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, now: Timestamp) -> Via {
     let chosen = delivery::choose(&request.deliveries, answer.via);
@@ -239,7 +251,7 @@ fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, no
     }
 }
 
-fn actor(principal: &Principal, grade: AuthStrength) -> Actor {
+pub(super) fn actor(principal: &Principal, grade: AuthStrength) -> Actor {
     Actor {
         actor_type: match principal.identity {
             Identity::Human(_) => ActorType::User,

@@ -13,6 +13,7 @@
 //! | W4, W9, X-8 | [`acknowledge()`] |
 //! | Z-3 to Z-6 | [`redeem()`] |
 //! | K-1 cases 1 and 2, K-6, K-7 | [`idempotency`] |
+//! | E-4 | [`Correct::read`], [`correct()`] |
 //! | A-1 to A-4 | [`Authority::check`] |
 //! | section 7 | [`Field::check`], [`values`] |
 //! | E-6 to E-8 | [`Receipt::seal`] |
@@ -29,6 +30,7 @@ mod authority;
 mod authorization;
 mod cancel;
 mod context;
+mod correct;
 mod delivery;
 mod effects;
 mod error;
@@ -56,6 +58,7 @@ pub mod values;
 pub mod view;
 mod waiter;
 mod waiter_ref;
+pub mod wire;
 
 pub use self::{
     acknowledge::{Acknowledge, Acknowledged, acknowledge},
@@ -66,6 +69,7 @@ pub use self::{
     authorization::{Authorization, BoundTo, Redemption},
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_scope},
+    correct::{Correct, correct, correctable},
     delivery::Delivery,
     effects::{Effects, Event, EventType, Fired, Rendering, TimerChange},
     error::{DecisionError, FieldError, FieldErrorCode, Lacking, MissingScope},

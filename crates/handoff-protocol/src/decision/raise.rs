@@ -227,6 +227,7 @@ pub fn raise(
         deliveries,
         waiter: RequestWaiter { state: WaiterState::Armed, unacked: 0 },
         receipt: None,
+        corrections: Vec::new(),
         authorization: None,
     };
     let mut effects = Effects::of(request);

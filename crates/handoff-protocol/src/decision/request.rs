@@ -106,6 +106,9 @@ pub struct Request {
     pub waiter: RequestWaiter,
     /// The receipt of its outcome.
     pub receipt: Option<ReceiptPointer>,
+    /// The receipts that correct that one, oldest first (rule E-4).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<ReceiptPointer>,
     /// The authorization that its answer minted.
     pub authorization: Option<AuthorizationId>,
 }

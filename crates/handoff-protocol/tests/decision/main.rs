@@ -4,6 +4,7 @@
 
 mod answering;
 mod bundles;
+mod correcting;
 mod expiring;
 mod idempotency;
 mod later;
