@@ -3,10 +3,14 @@
 //! A bundle is one JSON document: the receipts exactly as they were sealed, their detached signatures, the published
 //! keys, the chain's head, and a digest over all of it. [`verify`] names what broke, each kind of fault on its own.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     chain::{ChainFault, ChainVerifier, Head, verify_alone},
+    decision::view::ReceiptView,
     digest::Digest,
     id::OrgId,
     json::{Json, JsonError, NotCanonical, ReadError, from_json, read, to_json},
@@ -33,18 +37,20 @@ pub struct Bundle {
 }
 
 /// A receipt and its signature.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundleReceipt {
     /// The receipt, exactly as it was sealed.
+    #[schemars(with = "ReceiptView")]
     pub receipt: Json,
     /// Its detached signature; null from a server without a signing key.
     pub signature: Option<ReceiptSignature>,
 }
 
-/// The bundle as it is written, with its digest.
-#[derive(Deserialize, Serialize)]
+/// A tenant's receipts and what proves them, as written, with a digest over all of it.
+#[derive(Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Bundle")]
 struct Written {
     format: String,
     org_id: OrgId,
@@ -53,6 +59,17 @@ struct Written {
     keys: Jwks,
     receipts: Vec<BundleReceipt>,
     digest: Digest,
+}
+
+/// The schema of what [`Bundle::to_text`] writes.
+impl JsonSchema for Bundle {
+    fn schema_name() -> Cow<'static, str> {
+        Written::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::json_schema(generator)
+    }
 }
 
 /// A bundle could not be written or read at all.

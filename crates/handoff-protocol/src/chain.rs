@@ -30,7 +30,8 @@ pub struct Link {
 }
 
 /// Where a chain ends: what the next link builds on, and what an anchor remembers.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "BundleHead")]
 pub struct Head {
     /// The number of links so far.
     pub height: u64,

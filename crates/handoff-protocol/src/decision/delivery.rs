@@ -23,6 +23,7 @@ pub struct Delivery {
     /// The request that it is about.
     pub request_id: RequestId,
     /// The channel it goes through.
+    #[schemars(length(max = 64))]
     pub channel: String,
     /// Who it is for.
     pub target: Target,
@@ -37,6 +38,7 @@ pub struct Delivery {
     /// Whether its channel can tell who answers.
     pub can_authenticate_person: bool,
     /// What was tried.
+    #[schemars(length(max = 0))]
     pub attempts: Vec<Json>,
     /// When it was made.
     pub created_at: Timestamp,

@@ -1,17 +1,19 @@
 //! What a request declares for the case that nobody answers (sections 6 and 10).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{error::DecisionError, requires::Requires, schemas::Schemas, terms::OnExpiry, values};
-use crate::json::{Json, ObjectReader};
+use crate::json::{Json, Object, ObjectReader};
 
 /// A `ttl_policy`.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TtlPolicy {
     /// What happens at the deadline.
     pub on_expiry: OnExpiry,
     /// The answer that counts then, for the policy `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Object>")]
     pub default_answer: Option<Json>,
 }
 

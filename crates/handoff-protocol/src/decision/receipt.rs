@@ -1,6 +1,6 @@
 //! Receipts: what is kept of an outcome, sealed into the tenant's chain (section 14).
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,13 +12,14 @@ use crate::{
     chain::{Head, Link},
     digest::Digest,
     id::{DeliveryId, OrgId, PrincipalId, ReceiptId, RenderingId, RequestId},
-    json::{Json, to_json},
+    json::{Json, Object, to_json},
     principal::{AuthStrength, Role},
     timestamp::Timestamp,
 };
 
 /// The core of a receipt: everything that its digest covers, in the order in which it is served.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ReceiptCore")]
 pub struct Receipt {
     /// Its id.
     pub id: ReceiptId,
@@ -39,6 +40,7 @@ pub struct Receipt {
     /// The attempt it came from, where attempts have ids.
     pub attempt_id: Option<String>,
     /// The version that was shown.
+    #[schemars(range(min = 1))]
     pub request_version: u64,
     /// The digest of the declared request at that version.
     pub request_digest: Digest,
@@ -49,19 +51,24 @@ pub struct Receipt {
     /// What was needed and what was there.
     pub authority: RecordedAuthority,
     /// The steps of an answer given in parts; empty for one given at once.
+    #[schemars(length(max = 0))]
     pub steps: Vec<Json>,
     /// Capabilities that were used on the way.
+    #[schemars(length(max = 0))]
     pub capabilities_exercised: Vec<Json>,
     /// Where the clearance comes from.
     pub clearance: Clearance,
     /// Where the waiter stood.
+    #[schemars(schema_with = "states_before_decision")]
     pub waiter_state_at_decision: WaiterState,
 }
 
 /// What was decided.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ReceiptDecision")]
 pub struct RecordedDecision {
     /// The values, secrets reduced to a marker.
+    #[schemars(with = "Object")]
     pub values: Json,
     /// Always `decide` on a receipt.
     pub disposition: Disposition,
@@ -75,7 +82,8 @@ pub struct RecordedDecision {
 }
 
 /// Who decided (rule E-1: a null id is present, not left out).
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ReceiptActor")]
 pub struct Actor {
     /// The kind of actor.
     #[serde(rename = "type")]
@@ -102,7 +110,8 @@ pub struct Actor {
 }
 
 /// What was shown.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ReceiptRendered")]
 pub struct Rendered {
     /// The digest of what was shown.
     pub digest: Digest,
@@ -116,7 +125,8 @@ pub struct Rendered {
 }
 
 /// The delivery that an answer came through.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ReceiptVia")]
 pub struct Via {
     /// The delivery.
     pub delivery_id: Option<DeliveryId>,
@@ -129,7 +139,8 @@ pub struct Via {
 }
 
 /// What was needed and what was there.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ReceiptAuthority")]
 pub struct RecordedAuthority {
     /// The effective requirement.
     pub required: Authority,
@@ -152,7 +163,7 @@ pub enum Satisfied {
 }
 
 /// One person's agreement.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Endorsement {
     /// Who.
     pub principal_id: PrincipalId,
@@ -161,7 +172,7 @@ pub struct Endorsement {
 }
 
 /// Where the clearance comes from (rule E-3: asserted, never inferred).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Clearance {
     /// Its source.
     pub source: ClearanceSource,
@@ -228,4 +239,10 @@ impl From<AuthStrength> for Satisfied {
             AuthStrength::Mfa => Self::Mfa,
         }
     }
+}
+
+/// Where a waiter can stand when its request is decided: its request is pending until then, and nothing is on its way.
+fn states_before_decision(_: &mut SchemaGenerator) -> Schema {
+    let states = [WaiterState::Armed, WaiterState::Signalled, WaiterState::Orphaned];
+    json_schema!({ "type": "string", "enum": states.map(WaiterState::as_str) })
 }

@@ -1,6 +1,6 @@
 //! Signals: how a waiting runtime gets its outcome, as typed data, until it acknowledges (section 13).
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -49,8 +49,10 @@ pub struct Signal {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Decision {
     /// How the request ended.
+    #[schemars(schema_with = "endings")]
     pub outcome: RequestState,
     /// The decided values; empty where nothing was decided.
+    #[schemars(with = "Object")]
     pub values: Json,
     /// Who or what decided.
     pub source: DecisionSource,
@@ -105,4 +107,11 @@ impl Signal {
             reason: None,
         }
     }
+}
+
+/// The states that a request can end in.
+fn endings(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> =
+        RequestState::ALL.iter().filter(|(_, state)| state.is_final()).map(|(name, _)| *name).collect();
+    json_schema!({ "type": "string", "enum": names })
 }

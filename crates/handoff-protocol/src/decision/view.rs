@@ -1,5 +1,6 @@
 //! What is served: requests, signals, authorizations as clients see them, built from what is kept.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -7,6 +8,8 @@ use super::{
     delivery::Delivery,
     error::DecisionError,
     expiry_policy::TtlPolicy,
+    limits,
+    receipt::Receipt,
     request::Request,
     routing::Routing,
     signal::{Decision, Signal},
@@ -15,27 +18,33 @@ use super::{
         WaiterState, WaiterTerminal,
     },
     waiter_ref::WaiterRef,
+    wire::{Prompt, Requires},
 };
 use crate::{
+    chain::Link,
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
     id::{AuthorizationId, OrgId, ReceiptId, RequestId, ResumeToken, SignalId},
-    json::Json,
+    json::{Json, Object},
     timestamp::Timestamp,
 };
 
 /// A request as served. Members that section 21 wants always there are null when there is nothing.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the members of `Request`, which documents them, as the contract names them")]
+#[schemars(rename = "Request")]
 pub struct RequestView {
     pub id: RequestId,
     pub state: RequestState,
+    #[schemars(range(min = 1))]
     pub version: u64,
     pub org_id: OrgId,
     pub waiter_ref: WaiterRef,
     pub urgency: Urgency,
     pub urgency_state: UrgencyState,
+    #[schemars(with = "Prompt")]
     pub prompt: Json,
+    #[schemars(with = "Requires")]
     pub requires: Json,
     pub mode: Mode,
     pub presentation_binding: PresentationBinding,
@@ -57,14 +66,17 @@ pub struct RequestView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<RequestId>,
     pub cancel_reason: Option<String>,
+    #[schemars(extend("format" = "uri"))]
     pub surface_url: String,
     /// What an answer can echo to say what its person was shown (rule D-8).
     pub rendered_digest: Digest,
     pub deliveries: Vec<Delivery>,
     /// The receipt, exactly as it was sealed (rule E-8).
+    #[schemars(with = "Option<ReceiptView>")]
     pub receipt: Option<Json>,
     pub authorization: Option<AuthorizationView>,
     pub waiter: WaiterView,
+    #[schemars(with = "Object")]
     pub metadata: Json,
     /// Who asks, by name; left out where nobody knows *(additive)*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +86,7 @@ pub struct RequestView {
 }
 
 /// The waiter of a request as served.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct WaiterView {
     /// Where it stands.
     pub state: WaiterState,
@@ -82,13 +94,27 @@ pub struct WaiterView {
     pub liveness: Liveness,
 }
 
+/// A receipt as served: what was sealed, and its place in the chain (rule E-8). The server serves the sealed text itself;
+/// this is its shape.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Receipt")]
+pub struct ReceiptView {
+    /// Everything that the digest covers.
+    #[serde(flatten)]
+    pub core: Receipt,
+    /// Where it stands in the chain.
+    pub chain: Link,
+}
+
 /// An authorization as served, worth what it is worth now.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the members of `Authorization`, which documents them")]
+#[schemars(rename = "Authorization")]
 pub struct AuthorizationView {
     pub id: AuthorizationId,
     pub receipt_id: ReceiptId,
     pub request_id: RequestId,
+    #[schemars(with = "Object")]
     pub grants: Json,
     pub single_use: bool,
     pub expires_at: Timestamp,
@@ -98,22 +124,26 @@ pub struct AuthorizationView {
 }
 
 /// A redemption as served.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the members of `Redemption`, which documents them")]
+#[schemars(rename = "Redemption")]
 pub struct RedemptionView {
+    #[schemars(length(max = limits::EFFECT_KEY_CHARS))]
     pub effect_key: String,
     pub redeemed_at: Timestamp,
 }
 
 /// A signal as served (rule X-5).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the members of `Signal`, which documents them")]
+#[schemars(rename = "Signal")]
 pub struct SignalView {
     pub id: SignalId,
     pub request_id: RequestId,
     pub waiter_ref: WaiterRef,
     #[serde(rename = "type")]
     pub signal_type: SignalType,
+    #[schemars(range(min = 1))]
     pub sequence: u64,
     pub resume_token: ResumeToken,
     pub decision: Option<Decision>,
@@ -125,7 +155,7 @@ pub struct SignalView {
 }
 
 /// What an answer returns (rule S-4).
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct AnswerResult {
     /// The request, in brief.
     pub request: AnsweredRequest,
@@ -136,7 +166,7 @@ pub struct AnswerResult {
 }
 
 /// A request in brief.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the members of `Request`, which documents them")]
 pub struct AnsweredRequest {
     pub id: RequestId,
@@ -145,7 +175,7 @@ pub struct AnsweredRequest {
 }
 
 /// A receipt in brief.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct MintedReceipt {
     /// Its id.
     pub id: ReceiptId,
@@ -154,7 +184,7 @@ pub struct MintedReceipt {
 }
 
 /// An authorization in brief.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the members of `Authorization`, which documents them")]
 pub struct MintedAuthorization {
     pub id: AuthorizationId,
@@ -163,7 +193,7 @@ pub struct MintedAuthorization {
 }
 
 /// What an acknowledgement returns.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct AckResult {
     /// When the signal was first acknowledged.
     pub acked_at: Timestamp,
@@ -172,7 +202,7 @@ pub struct AckResult {
 }
 
 /// What a redemption returns.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct RedeemResult {
     /// When the effect was first redeemed for.
     pub redeemed_at: Timestamp,
@@ -181,7 +211,7 @@ pub struct RedeemResult {
 }
 
 /// What a reattachment returns (rule X-9).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReattachResult {
     /// The reference.
     pub waiter_ref: WaiterRef,
@@ -194,7 +224,8 @@ pub struct ReattachResult {
 }
 
 /// The head of a tenant's receipts (rule E-10).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ChainHead")]
 pub struct ChainHeadView {
     /// The tenant.
     pub org_id: OrgId,
@@ -207,7 +238,8 @@ pub struct ChainHeadView {
 }
 
 /// One page of a listing.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "{T}List")]
 pub struct Listing<T> {
     /// The items.
     pub data: Vec<T>,
@@ -218,7 +250,7 @@ pub struct Listing<T> {
 }
 
 /// The signals of a waiter.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SignalList {
     /// Every signal that is not acknowledged, oldest first.
     pub data: Vec<SignalView>,
@@ -272,7 +304,7 @@ impl RequestView {
             waiter: WaiterView { state: request.waiter.state, liveness: request.liveness },
             raised_by_display: request.raised_by_display,
             test_mode: request.test_mode,
-            metadata: request.metadata.unwrap_or_else(|| Json::Object(crate::json::Object::new())),
+            metadata: request.metadata.unwrap_or_else(|| Json::Object(Object::new())),
         })
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod answering;
+mod bodies;
 mod bundles;
 mod correcting;
 mod expiring;
@@ -13,6 +14,7 @@ mod raising;
 mod redeeming;
 mod refusals;
 mod scene;
+mod schema_walk;
 mod sealing;
 mod settled;
 mod terms;

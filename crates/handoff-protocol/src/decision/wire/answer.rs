@@ -1,0 +1,80 @@
+//! The body of an answer.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::{Unavailable, is_not_set};
+use crate::{
+    decision::limits,
+    digest::AnyDigest,
+    id::DeliveryId,
+    json::{Json, Object},
+};
+
+/// A person's answer.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "AnswerRequest")]
+#[non_exhaustive]
+pub struct AnswerBody {
+    /// A value a field, by the fields' names.
+    #[schemars(extend("maxProperties" = limits::ANSWER_MEMBERS))]
+    pub values: Object,
+    /// The delivery that the person came by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via_delivery_id: Option<DeliveryId>,
+    /// Whether more is to come; this server takes whole answers alone.
+    #[serde(default, skip_serializing_if = "is_not_set")]
+    #[schemars(schema_with = "only_false")]
+    pub partial: bool,
+    /// What the person adds in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::NOTE_CHARS))]
+    pub note: Option<String>,
+    /// What the person does with the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disposition: Option<DispositionSpec>,
+    /// What was used on the way; this server has nothing to offer, so the list is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Json>", length(max = 0))]
+    pub capability_uses: Vec<Unavailable>,
+    /// The request's `rendered_digest` as it was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rendered_digest: Option<AnyDigest>,
+}
+
+/// What a person does with a request.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum DispositionSpec {
+    /// Decides it.
+    Decide,
+}
+
+impl AnswerBody {
+    /// An answer of these values.
+    #[must_use]
+    pub fn new(values: Object) -> Self {
+        Self { values, ..Self::default() }
+    }
+
+    /// Sets what the person adds in words.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// Sets what the person was shown.
+    #[must_use]
+    pub fn rendered_digest(mut self, digest: AnyDigest) -> Self {
+        self.rendered_digest = Some(digest);
+        self
+    }
+}
+
+fn only_false(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "boolean", "const": false })
+}
