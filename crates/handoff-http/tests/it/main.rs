@@ -21,6 +21,7 @@ mod main_job;
 mod operations;
 mod race;
 mod schema;
+mod second_opinion;
 mod stuck;
 mod waiting;
 mod world;
