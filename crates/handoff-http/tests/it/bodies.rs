@@ -124,6 +124,11 @@ async fn a_name_given_twice_is_refused_at_any_depth_however_it_is_spelled_and_no
             (format!("/v1/requests/{id}/supersede"), format!(r#"{{"by":"x","x":{inner}}}"#), machine),
             (format!("/v1/requests/{id}/attempt"), format!(r#"{{"x":{inner}}}"#), machine),
             ("/v1/waiters/run:1/reattach".to_owned(), inner.to_owned(), machine),
+            (
+                "/v1/receipts/rcpt_x/corrections".to_owned(),
+                format!(r#"{{"values":{{"x":{inner}}},"note":"x"}}"#),
+                editor,
+            ),
             ("/v1/signals/sig_x/ack".to_owned(), format!(r#"{{"applied":true,"x":{inner}}}"#), machine),
             ("/v1/authorizations/auth_x/redeem".to_owned(), format!(r#"{{"effect_key":"x","x":{inner}}}"#), machine),
         ]

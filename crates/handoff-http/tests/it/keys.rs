@@ -1,6 +1,6 @@
 //! The three keys: identity, retry safety, ask once (rules K-1 to K-7).
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, env, time::Duration};
 
 use futures::future::join_all;
 use handoff_http::HttpOptions;
@@ -141,8 +141,18 @@ async fn questions_that_differ_in_one_option_are_fifty_requests_each_answered_on
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_64_raises_at_once_under_one_key_one_creates_and_the_others_find_it_in_every_round() {
+    raise_64_at_once(if env::var_os("HANDOFF_FULL").is_some_and(|full| full == "1") { 500 } else { 100 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes half a minute"]
+async fn five_hundred_rounds_of_64_raises() {
+    raise_64_at_once(500).await;
+}
+
+async fn raise_64_at_once(rounds: u32) {
     let world = World::with(HttpOptions::default().rate_limit_per_minute(0)).await;
-    for round in 0..100 {
+    for round in 0..rounds {
         let key = format!("key-{round}");
         let body = question(&format!("run:{round}"), "Ship it?");
         let call = |_| world.post("/v1/requests", body.clone()).token(&world.home.machine).key(&key).send();

@@ -18,6 +18,7 @@ mod limits;
 mod listing;
 mod logs;
 mod main_job;
+mod numbers;
 mod operations;
 mod race;
 mod schema;

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
-use handoff_http::HttpOptions;
 use handoff_protocol::json::Json;
 
-use crate::world::{World, question};
+use crate::world::World;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_hundred_answers_at_once_one_wins_and_the_others_learn_whose_receipt_stands() {
@@ -43,29 +42,4 @@ async fn of_many_redemptions_at_once_one_is_the_first() {
     .await;
     let first = replies.iter().filter(|reply| reply.at("first_redemption") == Json::Bool(true)).count();
     assert_eq!(first, 1);
-}
-
-/// 64 calls a round, all under one key, go out at the same moment.
-async fn raises_under_one_key(rounds: usize) {
-    let world = World::with(HttpOptions::default().rate_limit_per_minute(0)).await;
-    for round in 0..rounds {
-        let (body, key) = (question(&format!("run:{round}"), "Ship it?"), format!("key-{round}"));
-        let call = || world.post("/v1/requests", body.as_str()).token(&world.home.machine).key(&key).send();
-        let replies = join_all((0..64).map(|_| call())).await;
-        let statuses = |wanted: u16| replies.iter().filter(|reply| reply.status.as_u16() == wanted).count();
-        assert_eq!((statuses(201), statuses(200)), (1, 63), "round {round}");
-        let ids: BTreeSet<String> = replies.iter().map(|reply| reply.str("id")).collect();
-        assert_eq!(ids.len(), 1, "round {round}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_64_raises_under_one_key_one_creates_and_the_others_find_it() {
-    raises_under_one_key(100).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "500 rounds; the same in 100 rounds runs always"]
-async fn of_64_raises_under_one_key_one_creates_and_the_others_find_it_500_times() {
-    raises_under_one_key(500).await;
 }
