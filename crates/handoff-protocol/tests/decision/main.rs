@@ -17,6 +17,7 @@ mod scene;
 mod schema_walk;
 mod sealing;
 mod settled;
+mod signatures;
 mod terms;
 mod values;
 mod waiting;

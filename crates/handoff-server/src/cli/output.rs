@@ -12,6 +12,12 @@ pub(super) fn say(line: impl Display) -> io::Result<()> {
     out.flush()
 }
 
+/// Prints what a reader of the result should know, apart from it.
+pub(super) fn note(words: impl Display) {
+    // With a terminal that went away there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "note: {words}");
+}
+
 /// Prints why the command failed.
 pub(super) fn fail(reason: impl Display) {
     // With a terminal that went away there is nobody left to tell.

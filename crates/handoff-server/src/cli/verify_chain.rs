@@ -28,5 +28,10 @@ pub(super) async fn run(file: Option<&Path>, only: Option<OrgId>) -> Result<(), 
         }
         output::say(report).map_err(Failure::Output)?;
     }
+    if broken < checked {
+        output::note(
+            "without a head recorded elsewhere, receipts missing from the end cannot be seen (compare the heads)",
+        );
+    }
     if broken == 0 { Ok(()) } else { Err(Failure::Broken { broken, checked }) }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use handoff_protocol::bundle::{self, FindingKind, Trust};
 use rusqlite::Connection as Shell;
 
 use crate::support::{
@@ -38,6 +39,14 @@ const CHANGES: &[(&str, &str)] = &[
         "UPDATE chain_entries AS entry SET attestation = (SELECT attestation FROM chain_entries AS other
          WHERE other.tenant = entry.tenant AND other.height = 1) WHERE tenant = ?1 AND height = 2",
         "at height 2: the signature is not valid",
+    ),
+    (
+        "UPDATE chain_entries SET attestation = replace(attestation, 'rk_', 'rk_X') WHERE tenant = ?1 AND height = 2",
+        "at height 2: the signature names an unknown key",
+    ),
+    (
+        "UPDATE chain_entries SET attestation = replace(attestation, '\"kid\"', '\"k\"') WHERE tenant = ?1 AND height = 2",
+        "at height 2: the signature cannot be read",
     ),
     (
         "DELETE FROM chain_entries WHERE tenant = ?1 AND height = 2",
@@ -103,15 +112,9 @@ fn every_way_of_altering_a_chain_is_named_and_the_other_tenant_stays_ok() {
         let database = directory.path().join("handoff.db");
         let [altered, other] = two_tenants(&database);
         let shell = Shell::open(&database).unwrap();
-        let triggers: Vec<String> = shell
-            .prepare("SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'")
-            .unwrap()
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let triggers = triggers(&shell);
         assert!(shell.execute(change, [altered.id.to_string()]).is_err(), "the triggers refuse it: {change}");
-        shell.execute_batch(&triggers.join(";")).unwrap();
+        shell.execute_batch(&triggers).unwrap();
         shell.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
         assert!(shell.execute(change, [altered.id.to_string()]).unwrap() > 0, "{change}");
         drop(shell);
@@ -123,4 +126,55 @@ fn every_way_of_altering_a_chain_is_named_and_the_other_tenant_stays_ok() {
         let line = lines.iter().find(|line| line.starts_with(&other.id.to_string())).unwrap();
         assert!(line.contains(" OK "), "{change}: {line}");
     }
+}
+
+#[test]
+fn a_cut_tail_without_a_head_from_elsewhere_is_said_to_be_beyond_what_can_be_shown() {
+    const BEYOND: &str = "without a head recorded elsewhere, receipts missing from the end cannot be seen";
+    for cut in 1..=3_u32 {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("handoff.db");
+        let [tenant, _] = two_tenants(&database);
+        let known = export(&database, &tenant);
+        let whole = bundle::verify(known.as_bytes(), &Trust::default()).unwrap();
+        let anchor = whole.head.unwrap();
+        assert_eq!(anchor.height, 3);
+
+        let shell = Shell::open(&database).unwrap();
+        shell.execute_batch(&triggers(&shell)).unwrap();
+        for table in ["chain_bodies", "chain_entries"] {
+            let delete = format!("DELETE FROM {table} WHERE tenant = ? AND height > ?");
+            assert!(shell.execute(&delete, (tenant.id.to_string(), 3 - cut)).unwrap() > 0);
+        }
+        drop(shell);
+
+        let output = run(&["verify-chain"], &[("HANDOFF_DATABASE_URL", &url(&database))]);
+        let (said, noted) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success() && said.contains(&format!("{} OK count={} ", tenant.id, 3 - cut)), "{said}");
+        assert!(noted.contains(BEYOND), "{noted}");
+
+        let left = export(&database, &tenant);
+        let report = bundle::verify(left.as_bytes(), &Trust::default()).unwrap();
+        assert!(report.is_sound() && report.limits.contains(&BEYOND), "{report:?}");
+        let report = bundle::verify(left.as_bytes(), &Trust { keys: None, anchors: vec![anchor] }).unwrap();
+        assert!(report.findings.iter().any(|finding| finding.kind == FindingKind::Head), "{report:?}");
+        assert!(!report.limits.contains(&BEYOND), "{report:?}");
+    }
+}
+
+/// What a server over the database exports.
+fn export(database: &Path, tenant: &Tenant) -> String {
+    let server = Handoffd::serve(database, &[]);
+    let exported = server.connect().call("GET", "/v1/export", &tenant.machine, "").unwrap();
+    assert_eq!(exported.status, 200);
+    server.terminate();
+    assert!(server.wait().0.success());
+    exported.body
+}
+
+/// What takes the triggers off.
+fn triggers(shell: &Shell) -> String {
+    let mut all = shell.prepare("SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
+    let names: Vec<String> = all.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    names.join(";")
 }
