@@ -202,6 +202,9 @@ async fn an_authorization_refuses_another_effect_another_digest_and_a_late_one()
     let reply = redeem(&late, r#"{"effect_key":"e"}"#.to_owned(), 409).await;
     assert_eq!((reply.code(), reply.str("error.request_id")), ("authorization_expired".into(), other));
     assert_eq!(redeem(&late, r#"{"effect_key":""}"#.to_owned(), 400).await.code(), "invalid_request");
+    // What was redeemed in time is still told when its time is over (rule Z-4).
+    let again = redeem(&bound, format!(r#"{{"effect_key":"e","effect_digest":"{}"}}"#, digest('a')), 200).await;
+    assert_eq!(again.at("first_redemption"), Json::Bool(false));
 }
 
 #[tokio::test]
