@@ -10,6 +10,7 @@ mod codes;
 mod contract;
 mod correcting;
 mod credentials;
+mod durations;
 mod envelope;
 mod errors;
 mod fixtures;
