@@ -12,6 +12,7 @@ use crate::{
 
 /// The effective requirement of a request, as a receipt records it.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "EffectiveAuthority")]
 pub struct Authority {
     /// The lowest role that may answer.
     pub min_role: Role,
@@ -19,13 +20,17 @@ pub struct Authority {
     pub auth_strength: AuthStrength,
     /// Who may answer; empty for whoever satisfies the rest (rule A-4).
     #[serde(default)]
+    #[schemars(length(max = limits::ASSIGNEES))]
     pub assignees: Vec<Target>,
     /// How many must agree (rule A-8).
+    #[schemars(range(min = 1))]
     pub quorum: u64,
     /// Always true: a requester never decides (rule P-4).
+    #[schemars(extend("const" = true))]
     pub forbid_requester: bool,
     /// Why so much is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::REASON_CHARS))]
     pub reason: Option<String>,
 }
 

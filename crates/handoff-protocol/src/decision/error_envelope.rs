@@ -11,6 +11,7 @@ use crate::id::{ReceiptId, RequestId};
 
 /// The one envelope in which every refusal travels (section 20).
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Error")]
 pub struct ErrorEnvelope {
     /// The refusal.
     pub error: ErrorBody,

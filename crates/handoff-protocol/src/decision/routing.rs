@@ -3,15 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::target::Target;
+use super::{limits, target::Target};
 use crate::duration::ExactDuration;
 
 /// The ladder of a request, resolved at its raise and kept as it was then.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Routing {
     /// Who is reached unless a rung says otherwise.
+    #[schemars(length(max = limits::ASSIGNEES))]
     pub targets: Vec<Target>,
     /// The rungs, by time.
+    #[schemars(length(max = 10))]
     pub ladder: Vec<Rung>,
 }
 
@@ -21,6 +23,7 @@ pub struct Rung {
     /// How long after the raise.
     pub after: ExactDuration,
     /// Through which channels.
+    #[schemars(length(min = 1), inner(length(max = 64)))]
     pub channels: Vec<String>,
     /// Whom this rung reaches, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,6 +15,7 @@ pub struct Target {
     /// What the value names.
     pub kind: TargetKind,
     /// The name.
+    #[schemars(length(max = limits::TARGET_VALUE_CHARS))]
     pub value: String,
 }
 

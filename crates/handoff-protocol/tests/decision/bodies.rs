@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use handoff_protocol::{
     decision::{
-        Acknowledge, Amend, Answer, Arm, Cancel, DecisionError, FieldKind, Policy, Raise, Redeem, Supersede, WaiterRef,
-        limits,
+        Acknowledge, Amend, Answer, Arm, Cancel, Correct, DecisionError, FieldKind, Policy, Raise, Redeem, Supersede,
+        WaiterRef, limits,
         terms::{Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
         wire::{
-            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CancelBody, Evidence,
-            EvidenceKind, FieldSpec, FieldType, Prompt, RaiseBody, RedeemBody, Requires, SupersedeBody, ToBody,
-            TtlPolicySpec,
+            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CancelBody, CorrectBody,
+            Evidence, EvidenceKind, FieldSpec, FieldType, Prompt, RaiseBody, RedeemBody, Requires, SupersedeBody,
+            ToBody, TtlPolicySpec,
         },
     },
     digest::{AnyDigest, Digest},
@@ -183,7 +183,9 @@ proptest! {
         body.note = note;
         let sent = body.to_json().unwrap();
         prop_assert!(Answer::read(&person(Role::Admin), sent.clone()).is_ok(), "{}", sent.to_text());
-        prop_assert_eq!(from_json::<AnswerBody>(sent).unwrap(), body);
+        prop_assert_eq!(from_json::<AnswerBody>(sent).unwrap(), body.clone());
+        let correct = CorrectBody::new(body.values, "why");
+        prop_assert!(Correct::read(&person(Role::Admin), correct.to_json().unwrap()).is_ok());
     }
 
     #[test]
@@ -257,6 +259,8 @@ fn every_documented_limit_of_the_other_bodies_is_the_readers_own() {
     // A wrong delivery never blocks an answer (rule S-6).
     let read = |body: &Json| Answer::read(&person(Role::Admin), body.clone()).map(drop);
     hold::<AnswerBody>(answer, &["via_delivery_id pattern"], read);
+    let read = |body: &Json| Correct::read(&person(Role::Admin), body.clone()).map(drop);
+    hold::<CorrectBody>(r#"{"values":{},"note":"?"}"#, &[], read);
     hold::<CancelBody>(r#"{"reason":"?"}"#, &[], |body| Cancel::read(&machine(), body.clone()).map(drop));
     hold::<AttemptBody>(r#"{"ttl":"PT1H"}"#, &[], |body| Arm::read(&machine(), body.clone()).map(drop));
     // An id that does not parse names nothing, and that is found out later (rule B-3).

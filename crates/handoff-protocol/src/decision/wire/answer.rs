@@ -1,4 +1,4 @@
-//! The body of an answer.
+//! The bodies of an answer and of a correction.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,7 @@ pub struct AnswerBody {
     pub values: Object,
     /// The delivery that the person came by.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = null))]
     pub via_delivery_id: Option<DeliveryId>,
     /// Whether more is to come; this server takes whole answers alone.
     #[serde(default, skip_serializing_if = "is_not_set")]
@@ -41,6 +42,20 @@ pub struct AnswerBody {
     /// The request's `rendered_digest` as it was shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rendered_digest: Option<AnyDigest>,
+}
+
+/// What a decision's values should have been.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CorrectionRequest")]
+#[non_exhaustive]
+pub struct CorrectBody {
+    /// All of them, a value a field.
+    #[schemars(extend("maxProperties" = limits::ANSWER_MEMBERS))]
+    pub values: Object,
+    /// Why.
+    #[schemars(length(min = 1, max = limits::NOTE_CHARS))]
+    pub note: String,
 }
 
 /// What a person does with a request.
@@ -72,6 +87,14 @@ impl AnswerBody {
     pub fn rendered_digest(mut self, digest: AnyDigest) -> Self {
         self.rendered_digest = Some(digest);
         self
+    }
+}
+
+impl CorrectBody {
+    /// A correction to these values, for a reason.
+    #[must_use]
+    pub fn new(values: Object, note: impl Into<String>) -> Self {
+        Self { values, note: note.into() }
     }
 }
 

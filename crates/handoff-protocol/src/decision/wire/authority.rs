@@ -85,5 +85,5 @@ impl AuthoritySpec {
 }
 
 fn only_true(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": ["boolean", "null"], "enum": [true, null] })
+    json_schema!({ "type": "boolean", "const": true })
 }

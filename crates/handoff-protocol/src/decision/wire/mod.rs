@@ -27,7 +27,7 @@ mod requires;
 use serde::Serialize;
 
 pub use self::{
-    answer::{AnswerBody, DispositionSpec},
+    answer::{AnswerBody, CorrectBody, DispositionSpec},
     authority::{Assignee, AssigneeKind, AuthoritySpec},
     field::{FieldSpec, FieldType, OptionSpec},
     operations::{AckBody, AmendBody, AttemptBody, CancelBody, RedeemBody, SupersedeBody},
@@ -54,6 +54,7 @@ impl ToBody for AmendBody {}
 impl ToBody for AnswerBody {}
 impl ToBody for AttemptBody {}
 impl ToBody for CancelBody {}
+impl ToBody for CorrectBody {}
 impl ToBody for RaiseBody {}
 impl ToBody for RedeemBody {}
 impl ToBody for SupersedeBody {}
