@@ -1,7 +1,7 @@
 //! The steps of the gate, in order, and the command behind each.
 //!
 //! [`verify`] is what `.ci/run` does after its packages, and a test holds the two together. Neither writes to the
-//! tree; [`fix`] does, and checks nothing.
+//! tree; [`fix`] and [`spec`] do, and check nothing.
 
 use crate::contracts::Contracts;
 use crate::failure::Failure;
@@ -91,6 +91,13 @@ pub(crate) fn fix(run: &mut Run) -> Result<(), Failure> {
         show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--fix", "--allow-dirty", "--allow-staged"]))
     })?;
     run.step("format", |run| show(&mut run.cargo(&["fmt", "--all"])))
+}
+
+/// Writes the published description of the API anew; a test fails while the tree's is another.
+pub(crate) fn spec(run: &mut Run) -> Result<(), Failure> {
+    run.step("spec", |run| {
+        show(&mut run.cargo(&["run", "--quiet", "--package", "handoff-http", "--example", "spec", "--", "spec"]))
+    })
 }
 
 /// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length.

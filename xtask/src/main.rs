@@ -50,6 +50,8 @@ enum Command {
     Deny,
     /// Check the tree's text: paths of one machine, leftovers, long files, undocumented crates and dependencies
     Text,
+    /// Write the published description of the API, `spec/`, anew from the types
+    Spec,
     /// Run the whole gate, which changes no file: test, format, lint, docs, deny, text
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
@@ -78,6 +80,7 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Docs => gate::docs(run)?,
         Command::Deny => gate::deny(run)?,
         Command::Text => gate::text(run)?,
+        Command::Spec => gate::spec(run)?,
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,

@@ -8,6 +8,7 @@
 //! | [`HttpOptions`] | what a deployment may choose |
 //! | [`Metrics`] | what is counted for whoever watches |
 //! | `routes` | the endpoints, one file a resource |
+//! | [`openapi()`] | the API as a document, made from the types |
 //! | `extract` | who calls, and what was sent: credentials, bodies, keys, paths, queries |
 //! | `status` | the one table from error code to status |
 //! | `refusal`, `reply` | how a refusal and a success are written |
@@ -32,6 +33,7 @@ mod extract;
 mod limits;
 mod metrics;
 mod observe;
+mod openapi;
 mod options;
 mod refusal;
 mod reply;
@@ -40,6 +42,7 @@ mod status;
 
 pub use self::{
     metrics::Metrics,
+    openapi::openapi,
     options::HttpOptions,
     routes::{not_found, operations, router},
 };

@@ -3,20 +3,32 @@
 use std::future::{Ready, ready};
 
 use handoff_protocol::decision::{FieldKind, limits};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::reply::{self, Reply};
 
 /// What a client asks before anything else.
-#[derive(Serialize)]
-struct Meta {
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Meta {
+    /// The version of the protocol.
+    #[schemars(extend("const" = "0.1"))]
     protocol_version: &'static str,
+    /// How much of it the server does.
+    #[schemars(extend("enum" = [1, 2]))]
     conformance_level: u8,
+    /// What it does beyond that.
     extensions: &'static [&'static str],
+    /// The types of fields that it knows.
     field_types: &'static [&'static str],
+    /// The types of capabilities that it knows.
     capability_types: &'static [&'static str],
+    /// The longest that a call is held.
+    #[schemars(extend("const" = 30))]
     max_wait_seconds: u64,
+    /// The version of the server.
     core_version: &'static str,
+    /// The channels that it reaches people through.
     channels: &'static [&'static str],
 }
 

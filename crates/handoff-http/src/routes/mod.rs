@@ -1,6 +1,7 @@
 //! The endpoints, one file a resource, and what answers where there is none.
 
 mod authorizations;
+mod description;
 mod export;
 mod keys;
 mod meta;
@@ -19,6 +20,7 @@ use axum::{
 use handoff_engine::Engine;
 
 pub use self::operations::operations;
+pub(crate) use self::{meta::Meta, requests::Deliveries};
 use crate::{
     api::Api,
     observe::{Surroundings, observe},
@@ -55,6 +57,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/keys", get(keys::read))
         .route("/.well-known/handoff-keys.json", get(keys::read))
         .route("/v1/meta", get(meta::read))
+        .route("/v1/openapi.json", get(description::read))
         .method_not_allowed_fallback(wrong_method)
         .route("/v1", any(no_such_endpoint))
         .route("/v1/", any(no_such_endpoint))

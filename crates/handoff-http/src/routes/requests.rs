@@ -6,6 +6,7 @@ use handoff_protocol::{
     decision::{Delivery, WaiterRef, terms::RequestState},
     id::{PrincipalId, RequestId},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -19,8 +20,9 @@ use crate::{
 const MOST: usize = 200;
 
 /// The deliveries of a request, in the order of their making.
-#[derive(Serialize)]
-struct Deliveries {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "DeliveryList")]
+pub(crate) struct Deliveries {
     data: Vec<Delivery>,
 }
 

@@ -2,14 +2,17 @@
 
 #![expect(clippy::panic, clippy::string_slice, clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod allowed;
 mod bodies;
 mod changes;
 mod client;
 mod clock;
 mod codes;
+mod compare;
 mod contract;
 mod correcting;
 mod credentials;
+mod description;
 mod durations;
 mod envelope;
 mod errors;
@@ -25,6 +28,9 @@ mod operations;
 mod race;
 mod schema;
 mod second_opinion;
+#[path = "../../examples/spec/files.rs"]
+mod spec_files;
+mod structure;
 mod stuck;
 mod use_cases;
 mod waiting;

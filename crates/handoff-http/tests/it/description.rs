@@ -1,0 +1,174 @@
+//! The document that describes the API: checked in as it is made, complete, and true of what is served.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+    time::Duration,
+};
+
+use handoff_http::openapi;
+use handoff_protocol::json::{Json, read_str};
+
+use crate::{
+    spec_files,
+    world::{World, question},
+};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../spec")
+}
+
+#[test]
+fn what_is_checked_in_is_what_is_made_from_the_types() {
+    let made = spec_files::all();
+    for (name, text) in &made {
+        let kept = fs::read_to_string(folder().join(name)).unwrap_or_default();
+        assert!(kept == *text, "spec/{name} is stale: run `cargo xtask spec`");
+    }
+    let kept: BTreeSet<String> = fs::read_dir(folder().join("schemas"))
+        .unwrap()
+        .map(|entry| format!("schemas/{}", entry.unwrap().file_name().to_str().unwrap()))
+        .collect();
+    let schemas: BTreeSet<String> = made.into_keys().filter(|name| name.starts_with("schemas/")).collect();
+    assert_eq!(kept, schemas, "spec/schemas/ is stale: run `cargo xtask spec`");
+}
+
+/// The paths of the routers, as their source names them.
+fn routed() -> BTreeSet<&'static str> {
+    let source = [include_str!("../../src/routes/mod.rs"), include_str!("../../src/routes/operations.rs")];
+    let routes = source.into_iter().flat_map(|text| text.split(".route(\"").skip(1));
+    let paths = routes.filter_map(|rest| rest.split_once('"')).map(|(path, _)| path);
+    // What stands for every other path is no endpoint.
+    paths.filter(|path| !["/v1", "/v1/", "/v1/{*rest}"].contains(path)).collect()
+}
+
+#[tokio::test]
+async fn every_endpoint_is_described_and_every_described_one_is_there() {
+    let document = openapi();
+    let paths = document.get("paths").and_then(Json::as_object).unwrap();
+    assert_eq!(paths.keys().collect::<BTreeSet<_>>(), routed());
+    let world = World::new().await;
+    for (path, methods) in paths {
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+            let described = methods.get(&method.to_lowercase()).is_some();
+            let status = world.call(method, &path.replace(['{', '}'], "")).send().await.status.as_u16();
+            assert_eq!(status != 405, described, "{method} {path} answers {status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_served_to_anyone() {
+    let world = World::new().await;
+    let reply = world.get("/v1/openapi.json").token("nobody's").expect(200).await;
+    assert_eq!(reply.json(), openapi());
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+}
+
+/// The published schemas, each with nothing besides what it names, so that a member that none of them has is a fault.
+struct Published(BTreeMap<String, jsonschema::Validator>);
+
+impl Published {
+    fn new() -> Self {
+        let schemas = spec_files::all().into_iter().filter(|(name, _)| name.starts_with("schemas/"));
+        let closed = schemas.map(|(name, text)| {
+            let name = name.trim_start_matches("schemas/").trim_end_matches(".json").to_owned();
+            let mut schema = serde_json::from_str(&text).unwrap();
+            close(&mut schema);
+            (name, jsonschema::validator_for(&schema).unwrap())
+        });
+        Self(closed.collect())
+    }
+
+    #[track_caller]
+    fn check(&self, name: &str, value: &Json) {
+        let instance = serde_json::from_str(&value.to_text()).unwrap();
+        let faults: Vec<String> =
+            self.0.get(name).unwrap().iter_errors(&instance).map(|fault| fault.to_string()).collect();
+        assert!(faults.is_empty(), "{name}: {faults:#?}\n{}", value.to_text());
+    }
+}
+
+fn close(schema: &mut serde_json::Value) {
+    if let Some(rules) = schema.as_object_mut() {
+        if rules.get("properties").is_some_and(serde_json::Value::is_object) {
+            rules.entry("additionalProperties").or_insert(false.into());
+        }
+        rules.values_mut().for_each(close);
+    }
+}
+
+#[tokio::test]
+async fn what_is_served_is_what_the_published_schemas_say() {
+    let published = Published::new();
+    let world = World::new().await;
+    let (machine, editor) = (world.home.machine.as_str(), world.home.editor.as_str());
+    let get = async |name: &str, path: String| {
+        let value = world.get(&path).token(machine).expect(200).await.json();
+        published.check(name, &value);
+    };
+    let post = async |name: &str, path: String, body: &str, token: &str| {
+        let reply = world.post(&path, body).token(token).expect(200).await;
+        published.check(name, &reply.json());
+        reply
+    };
+
+    let mut full = read_str(&question("run:1", "Ship it?")).unwrap();
+    for (name, value) in [
+        ("metadata", r#"{"any":["thing"]}"#),
+        ("effect_digest", r#""sha256:0000000000000000000000000000000000000000000000000000000000000000""#),
+        ("ttl_policy", r#"{"on_expiry":"default","default_answer":{"decision":"reject"}}"#),
+        ("test_mode", "true"),
+    ] {
+        full.as_object_mut().unwrap().insert(name, read_str(value).unwrap());
+    }
+    published.check("RaiseRequest", &full);
+    let raised = world.post("/v1/requests", full.to_text()).token(machine).expect(201).await;
+    published.check("Request", &raised.json());
+    let request = format!("/v1/requests/{}", raised.str("id"));
+    post("Request", format!("{request}/attempt"), "", machine).await;
+    let wrong = world.post(&format!("{request}/answer"), r#"{"values":{"decision":"x"}}"#).token(editor).expect(422);
+    published.check("Error", &wrong.await.json());
+    let answer = r#"{"values":{"decision":"approve","amount":3},"note":"fine"}"#;
+    published.check("AnswerRequest", &read_str(answer).unwrap());
+    let answered = post("AnswerResult", format!("{request}/answer"), answer, editor).await;
+    let late = world.post(&format!("{request}/answer"), answer).token(editor).expect(409).await;
+    published.check("Error", &late.json());
+
+    let receipt = format!("/v1/receipts/{}", answered.str("receipt.id"));
+    let correction = r#"{"values":{"decision":"reject"},"note":"the other one"}"#;
+    published.check("CorrectionRequest", &read_str(correction).unwrap());
+    post("Receipt", format!("{receipt}/corrections"), correction, editor).await;
+    for (waiter, operation, body) in
+        [("run:2", "cancel", r#"{"reason":"no more"}"#), ("run:3", "amend", r#"{"prompt":{"title":"?"}}"#)]
+    {
+        let path = format!("/v1/requests/{}/{operation}", world.raise(waiter).await.str("id"));
+        post("Request", path, body, machine).await;
+    }
+    let (old, new) = (world.raise("run:4").await.str("id"), world.raise("run:5").await.str("id"));
+    post("Request", format!("/v1/requests/{old}/supersede"), &format!(r#"{{"by":"{new}"}}"#), machine).await;
+    world.pass(Duration::from_secs(3600)).await;
+
+    get("Request", request.clone()).await;
+    get("DeliveryList", format!("{request}/deliveries")).await;
+    get("Receipt", format!("{request}/receipt")).await;
+    get("RequestList", "/v1/requests?limit=2".to_owned()).await;
+    get("ReceiptList", "/v1/receipts".to_owned()).await;
+    get("ChainHead", "/v1/receipts/chain-head".to_owned()).await;
+    get("Receipt", receipt.clone()).await;
+    get("ReceiptSignature", format!("{receipt}/signature")).await;
+    get("Bundle", "/v1/export".to_owned()).await;
+    for waiter in ["run:1", "run:2", "run:3", "run:4", "run:5"] {
+        get("SignalList", format!("/v1/waiters/{waiter}/signals")).await;
+        post("ReattachResult", format!("/v1/waiters/{waiter}/reattach"), "", machine).await;
+    }
+    let signals = world.get("/v1/waiters/run:1/signals").token(machine).expect(200).await;
+    let ack = format!(r#"{{"resume_token":"{}","applied":true}}"#, signals.str("data.0.resume_token"));
+    published.check("AckRequest", &read_str(&ack).unwrap());
+    post("AckResult", format!("/v1/signals/{}/ack", signals.str("data.0.id")), &ack, machine).await;
+    let authorization = format!("/v1/authorizations/{}", answered.str("authorization.id"));
+    get("Authorization", authorization.clone()).await;
+    get("Meta", "/v1/meta".to_owned()).await;
+    get("Jwks", "/v1/keys".to_owned()).await;
+}
