@@ -72,16 +72,22 @@ impl Schemas {
         to_json(&self.served.subschema_for::<T>()).unwrap_or_default()
     }
 
-    /// Every schema by its name. A name that is read and served is one type, as what was declared is served as it was.
-    fn finish(mut self) -> Json {
-        let mut all = BTreeMap::new();
-        for (name, schema) in self.served.take_definitions(true) {
-            all.insert(name, schema);
-        }
-        all.extend(self.read.take_definitions(true));
+    /// What is read and what is served, each by its name.
+    pub(super) fn definitions(mut self) -> (BTreeMap<String, Json>, BTreeMap<String, Json>) {
         let finish = |schema| settled(without_needless_nulls(to_json(&schema).unwrap_or_default()));
-        let all = all.into_iter().map(|(name, schema)| (name, finish(schema)));
-        Json::Object(all.collect())
+        let read = self.read.take_definitions(true).into_iter();
+        let served = self.served.take_definitions(true).into_iter();
+        (
+            read.map(|(name, schema)| (name, finish(schema))).collect(),
+            served.map(|(name, schema)| (name, finish(schema))).collect(),
+        )
+    }
+
+    /// Every schema by its name. A name that is read and served means one thing: what was declared is served as it was.
+    fn finish(self) -> Json {
+        let (read, mut all) = self.definitions();
+        all.extend(read);
+        Json::Object(all.into_iter().collect())
     }
 }
 

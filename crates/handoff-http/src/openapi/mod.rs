@@ -22,12 +22,16 @@ use self::document::Document;
 /// The API that this build serves, as an OpenAPI 3.1 document. `GET /v1/openapi.json` serves it.
 #[must_use]
 pub fn openapi() -> Json {
+    described().finish()
+}
+
+fn described() -> Document {
     let mut document = Document::new();
     requests::add(&mut document);
     receipts::add(&mut document);
     waiters::add(&mut document);
     service::add(&mut document);
-    document.finish()
+    document
 }
 
 /// An object of these members, in this order.
@@ -38,4 +42,19 @@ fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
 /// A reference to a component.
 fn component(kind: &str, name: &str) -> Json {
     object([("$ref", format!("#/components/{kind}/{name}").into())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_read_and_served_means_one_thing() {
+        let (read, served) = described().schemas.definitions();
+        let both: Vec<&String> = read.keys().filter(|name| served.contains_key(*name)).collect();
+        assert!(both.iter().any(|name| *name == "Prompt"), "what is declared is served: {both:?}");
+        for name in both {
+            assert_eq!(read.get(name), served.get(name), "{name}");
+        }
+    }
 }
