@@ -4,7 +4,8 @@ use std::fmt;
 
 use handoff_engine::{
     Engine, IdentityError,
-    store::{ChainEntry, ChainName, HeightRange, StoreError},
+    decision::RECEIPTS,
+    store::{ChainEntry, HeightRange, StoreError},
 };
 use handoff_protocol::{
     chain::{ChainVerifier, Head, Link},
@@ -12,9 +13,6 @@ use handoff_protocol::{
     json::{Json, from_json, read_str},
     signature::{KeyError, KeySet, ReceiptSignature},
 };
-
-/// The chain of a tenant's receipts.
-const RECEIPTS: ChainName = ChainName::from_static("receipts");
 
 /// How many receipts one read brings.
 const PAGE: usize = 500;

@@ -18,7 +18,7 @@ pub(crate) const RECEIPT: RecordKind = RecordKind::from_static("receipt");
 pub(crate) const REPLAY: RecordKind = RecordKind::from_static("replay");
 
 /// The chain of a tenant's receipts.
-pub(crate) const RECEIPTS: ChainName = ChainName::from_static("receipts");
+pub const RECEIPTS: ChainName = ChainName::from_static("receipts");
 
 /// Every request, by id.
 pub(crate) const BY_ID: IndexName = IndexName::from_static("request.id");

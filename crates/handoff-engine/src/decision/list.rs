@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        DecisionError, Request, WaiterRef, check_scope,
+        DecisionError, Request, WaiterRef, check_scope, limits,
         terms::{RequestState, TargetKind},
         view::{Listing, RequestView},
     },
@@ -18,10 +18,6 @@ use crate::{
     store::{IndexName, IndexScan, Order},
 };
 
-/// The most requests that one page holds.
-const MAX_PAGE: usize = 200;
-/// How many a page holds unless the caller says otherwise.
-const PAGE: usize = 50;
 /// How many bytes of requests a page holds, unless its first alone is larger: a page is bounded however large requests
 /// are, and whoever follows the cursor gets the rest.
 const PAGE_BYTES: usize = 4 << 20;
@@ -77,7 +73,7 @@ impl Engine {
     ) -> Result<Listing<RequestView>, DecisionError> {
         check_scope(principal, Scope::RequestsRead)?;
         let tenant = tenant_of(principal);
-        let limit = filter.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+        let limit = filter.limit.unwrap_or(limits::PAGE).clamp(1, limits::MAX_PAGE);
         let (index, prefix) = best_index(filter);
         let mut after = filter.start().map(|id| [prefix.as_slice(), &keys::by_id(id)].concat());
         let mut found: Vec<Request> = Vec::new();

@@ -23,7 +23,8 @@ mod wait;
 
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
-pub(crate) use self::keys::{RECEIPTS, TimerAction};
+pub use self::keys::RECEIPTS;
+pub(crate) use self::keys::TimerAction;
 pub use self::{
     list::{RequestFilter, Span},
     raise::Raised,

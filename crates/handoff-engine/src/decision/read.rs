@@ -3,7 +3,7 @@
 use handoff_protocol::json::from_json;
 use handoff_protocol::{
     decision::{
-        Authorization, DecisionError, Request, check_scope,
+        Authorization, DecisionError, Request, check_scope, limits,
         view::{AuthorizationView, ChainHeadView, Listing, RequestView},
     },
     digest::Digest,
@@ -20,10 +20,6 @@ use crate::{
     engine::Engine,
     store::{ChainEntry, HeightRange, RecordKey, StoreError},
 };
-
-/// The most receipts that one page holds, and what a listing without a limit returns: verifiers walk the first page
-/// against the head (rule E-9).
-const WHOLE_CHAIN: usize = 1000;
 
 /// Which page of the receipts is wanted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -108,9 +104,9 @@ impl Engine {
     /// [`DecisionError::InsufficientScope`].
     pub async fn receipts(&self, principal: &Principal, filter: ReceiptFilter) -> Result<Listing<Json>, DecisionError> {
         check_scope(principal, Scope::ReceiptsRead)?;
-        let limit = filter.limit.unwrap_or(WHOLE_CHAIN).clamp(1, WHOLE_CHAIN);
+        let limit = filter.limit.map_or(limits::WHOLE_CHAIN, |limit| limit.clamp(1, limits::MAX_PAGE));
         let (mut data, mut last, mut above) = (Vec::new(), filter.after_height, filter.after_height);
-        let batch = if filter.decided == Span::default() { limit.saturating_add(1) } else { WHOLE_CHAIN };
+        let batch = if filter.decided == Span::default() { limit.saturating_add(1) } else { limits::WHOLE_CHAIN };
         let mut has_more = false;
         // One more than wanted tells whether more follow. The times of a chain need not rise as its heights do, where a
         // clock stepped back, so each receipt is looked at.

@@ -2,7 +2,7 @@
 
 use axum::{extract::State, http::StatusCode};
 use handoff_engine::decision::ReceiptFilter;
-use handoff_protocol::id::ReceiptId;
+use handoff_protocol::{decision::limits, id::ReceiptId};
 
 use crate::{
     api::Api,
@@ -11,12 +11,9 @@ use crate::{
     reply::{self, Reply},
 };
 
-/// The most receipts that a page with a limit holds (section 21); without one it is the whole chain (rule E-9).
-const MOST: usize = 200;
-
 pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -> Reply {
     let filter = ReceiptFilter {
-        limit: query.limit(MOST)?,
+        limit: query.limit(limits::MAX_PAGE)?,
         after_height: query.one("cursor")?.map_or(Ok(0), |text| cursor(&text))?,
         decided: query.created()?,
     };

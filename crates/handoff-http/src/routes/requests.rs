@@ -3,7 +3,7 @@
 use axum::{extract::State, http::StatusCode};
 use handoff_engine::decision::RequestFilter;
 use handoff_protocol::{
-    decision::{Delivery, WaiterRef, terms::RequestState},
+    decision::{Delivery, WaiterRef, limits, terms::RequestState},
     id::{PrincipalId, RequestId},
 };
 use schemars::JsonSchema;
@@ -15,9 +15,6 @@ use crate::{
     refusal::Refusal,
     reply::{self, Reply},
 };
-
-/// The most requests that a page holds (section 21).
-const MOST: usize = 200;
 
 /// The deliveries of a request, in the order of their making.
 #[derive(JsonSchema, Serialize)]
@@ -41,7 +38,7 @@ pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -
         channel: query.one("channel")?.map(|text| channel(&text)).transpose()?,
         created: query.created()?,
         after: query.one("cursor")?.map(|text| cursor(&text)).transpose()?,
-        limit: query.limit(MOST)?,
+        limit: query.limit(limits::MAX_PAGE)?,
     };
     reply::ok(&api.engine.requests(&caller.0, &filter).await?)
 }

@@ -1,19 +1,20 @@
 //! Amend (R2): the owner mends the wording of the same question. A change of substance is a supersede.
 
 use super::{
+    body,
     context::{Context, check_machine},
-    effects::{Effects, EventType, Rendering},
+    effects::Effects,
     error::DecisionError,
     owner::check_owner,
     prompt,
-    raise::check_default_answer,
     request::Request,
     requires::{self, Requires},
+    reword::reword,
     waiter::Waiter,
 };
 use crate::{
     digest::Digest,
-    json::{DecodeError, Json, ObjectReader, normalize_numbers},
+    json::{Json, ObjectReader},
     principal::{Principal, Scope},
 };
 
@@ -36,11 +37,7 @@ impl Amend {
         if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
             requires::check_vocabulary(declared)?;
         }
-        normalize_numbers(&mut body).map_err(|paths| {
-            let path = paths.first().map(ToString::to_string).unwrap_or_default();
-            DecodeError::new(path, "must be an integer within +/-(2^53 - 1); send exact decimals as text")
-        })?;
-        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let digest = body::digest(&mut body)?;
         let reader = ObjectReader::new(&body, "")?;
         if let Some(shown) = reader.optional_value("prompt") {
             prompt::check(shown)?;
@@ -86,23 +83,5 @@ pub fn amend(
     if amend.prompt.is_none() && amend.requires.is_none() {
         return Ok(Effects::of(pending.clone()));
     }
-    let before = pending.rendering().canonical().map_err(|_| DecisionError::Internal)?;
-    let mut request = pending.clone();
-    if let Some(prompt) = &amend.prompt {
-        request.prompt = prompt.clone();
-    }
-    if let Some(requires) = &amend.requires {
-        request.requires = requires.clone();
-    }
-    request.version = request.version.saturating_add(1);
-    check_default_answer(&request, context.policy)?;
-    let mut effects = Effects::of(request);
-    // Somebody may have been shown the version that goes.
-    let shown = Rendering { id: context.mint.next(), digest: Digest::of(before.as_bytes()), text: before };
-    effects.event(
-        EventType::RequestAmended,
-        [("cause", Json::from("amended")), ("rendering_before", Json::from(shown.id.to_string()))],
-    );
-    effects.renderings.push(shown);
-    Ok(effects)
+    reword(pending, amend.prompt.as_ref(), amend.requires.as_ref(), "amended", context)
 }

@@ -5,6 +5,7 @@
 
 use super::{
     authorization::{Authorization, BoundTo},
+    body,
     context::Context,
     delivery,
     effects::{Effects, EventType, Rendering},
@@ -25,7 +26,7 @@ use crate::{
     chain::Head,
     digest::{AnyDigest, Digest},
     id::{DeliveryId, RenderingId},
-    json::{Json, Object, ObjectReader, normalize_numbers},
+    json::{Json, Object, ObjectReader},
     principal::{AuthStrength, Identity, Principal},
     timestamp::Timestamp,
 };
@@ -88,8 +89,7 @@ impl Answer {
             values::normalize(values)
                 .map_err(|fields| DecisionError::AnswerValidationFailed { request_id: None, fields })?;
         }
-        normalize_numbers(&mut body).map_err(|_| DecisionError::Internal)?;
-        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let digest = body::digest(&mut body)?;
         let Some(Json::Object(values)) = body.as_object_mut().and_then(|body| body.remove("values")) else {
             return Err(DecisionError::Internal);
         };
@@ -142,8 +142,7 @@ pub fn answer(
     let mut waiter = waiter.clone();
     let waiter_state = pending.waiter.state;
     let via = act_through(&mut request, answer, principal, now);
-    let shown = pending.rendering().canonical().map_err(|_| DecisionError::Internal)?;
-    let rendering = Rendering { id: context.mint.next(), digest: Digest::of(shown.as_bytes()), text: shown };
+    let rendering = Rendering::of(pending, context.mint)?;
     let receipt = Receipt {
         id: context.mint.next(),
         request_id: pending.id,

@@ -1,6 +1,7 @@
 //! Attempts (C-1, C-2, R3): a window in which somebody is at it, and the one nudge when it lapses.
 
 use super::{
+    body,
     context::{Context, check_scope},
     effects::{Effects, EventType, Fired, TimerChange},
     error::DecisionError,
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     digest::Digest,
     duration::ExactDuration,
-    json::{Json, ObjectReader, normalize_numbers},
+    json::{Json, ObjectReader},
     principal::{Principal, Scope},
 };
 
@@ -31,11 +32,10 @@ impl Arm {
     /// [`DecisionError::InsufficientScope`], then [`DecisionError::InvalidRequest`].
     pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
         check_scope(principal, Scope::RequestsWrite)?;
-        normalize_numbers(&mut body).map_err(|_| DecisionError::invalid("ttl", "must be a duration"))?;
-        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
         let reader = ObjectReader::new(&body, "")?;
         let ttl = super::raise::duration(&reader, "ttl")?;
         reader.finish()?;
+        let digest = body::digest(&mut body)?;
         Ok(Self { digest, ttl })
     }
 

@@ -1,6 +1,7 @@
 //! Cancel (R7): the owner withdraws the question.
 
 use super::{
+    body,
     context::{Context, check_machine},
     effects::{Effects, EventType},
     error::DecisionError,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     digest::Digest,
-    json::{Json, ObjectReader, normalize_numbers},
+    json::{Json, ObjectReader},
     principal::{Principal, Scope},
 };
 
@@ -35,8 +36,7 @@ impl Cancel {
         let reader = ObjectReader::new(&body, "")?;
         let reason = reader.text("reason", 1, limits::REASON_CHARS)?.to_owned();
         reader.finish()?;
-        normalize_numbers(&mut body).map_err(|_| DecisionError::Internal)?;
-        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let digest = body::digest(&mut body)?;
         Ok(Self { digest, reason })
     }
 

@@ -5,6 +5,7 @@
 
 use super::{
     answer::{actor, check_authority},
+    body,
     context::Context,
     effects::{Effects, EventType},
     error::DecisionError,
@@ -17,7 +18,7 @@ use super::{
 use crate::{
     chain::Head,
     digest::Digest,
-    json::{Json, Object, ObjectReader, normalize_numbers},
+    json::{Json, Object, ObjectReader},
     principal::Principal,
 };
 
@@ -52,8 +53,7 @@ impl Correct {
             values::normalize(values)
                 .map_err(|fields| DecisionError::AnswerValidationFailed { request_id: None, fields })?;
         }
-        normalize_numbers(&mut body).map_err(|_| DecisionError::Internal)?;
-        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let digest = body::digest(&mut body)?;
         let Some(Json::Object(values)) = body.as_object_mut().and_then(|body| body.remove("values")) else {
             return Err(DecisionError::Internal);
         };

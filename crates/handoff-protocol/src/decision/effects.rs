@@ -1,12 +1,12 @@
 //! What a transition comes to: a value that names everything that follows, for the engine to carry out as it stands.
 
 use super::{
-    authorization::Authorization, receipt::SealedReceipt, request::Request, signal::Signal, terms::RequestState,
-    waiter::Waiter,
+    authorization::Authorization, error::DecisionError, receipt::SealedReceipt, request::Request, signal::Signal,
+    terms::RequestState, waiter::Waiter,
 };
 use crate::{
     digest::Digest,
-    id::{RenderingId, RequestId},
+    id::{Mint, RenderingId, RequestId},
     json::{Json, Object},
     timestamp::Timestamp,
 };
@@ -123,6 +123,14 @@ pub enum TimerChange {
     SetAttempt(Timestamp),
     /// Forget the attempt.
     ClearAttempt,
+}
+
+impl Rendering {
+    /// The copy of what a person is shown of a request at its version.
+    pub(super) fn of(request: &Request, mint: &mut Mint) -> Result<Self, DecisionError> {
+        let text = request.rendering().canonical().map_err(|_| DecisionError::Internal)?;
+        Ok(Self { id: mint.next(), digest: Digest::of(text.as_bytes()), text })
+    }
 }
 
 impl Effects {

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     chain::Head,
-    digest::Digest,
     json::{Json, Object},
 };
 
@@ -47,8 +46,7 @@ pub fn expire(
         }
     };
     let requires = request.requires()?;
-    let shown = request.rendering().canonical().map_err(|_| DecisionError::Internal)?;
-    let rendering = Rendering { id: context.mint.next(), digest: Digest::of(shown.as_bytes()), text: shown };
+    let rendering = Rendering::of(request, context.mint)?;
     let receipt = Receipt {
         id: context.mint.next(),
         request_id: request.id,

@@ -49,3 +49,9 @@ pub const IDEMPOTENCY_TTL_SECONDS: u64 = 24 * 60 * 60;
 pub const MAX_WAIT_SECONDS: u64 = 30;
 /// The largest quorum that is accepted.
 pub const MAX_QUORUM: u64 = 1;
+/// How many items a page holds unless the caller says otherwise (section 21).
+pub const PAGE: usize = 50;
+/// How many items a page holds at the most (section 21).
+pub const MAX_PAGE: usize = 200;
+/// How many receipts a listing without a limit holds: verifiers walk it against the head (rule E-9).
+pub const WHOLE_CHAIN: usize = 1000;

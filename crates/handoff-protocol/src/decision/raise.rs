@@ -3,19 +3,20 @@
 use sha2::{Digest as _, Sha256};
 
 use super::{
+    body,
     context::{Context, Policy, check_machine},
     delivery::Delivery,
-    effects::{Effects, EventType, Rendering, TimerChange},
+    effects::{Effects, EventType, TimerChange},
     error::{DecisionError, MissingScope},
     expiry_policy::TtlPolicy,
     limits, prompt,
     request::{Request, RequestWaiter},
     requires::{self, Requires},
+    reword::reword,
     routing::Routing,
     terms::{
         Liveness, Mode, OnExpiry, PresentationBinding, RequestState, Urgency, UrgencyState, WaiterState, WaiterTerminal,
     },
-    values,
     waiter::Waiter,
     waiter_ref::WaiterRef,
 };
@@ -23,7 +24,7 @@ use crate::{
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
     id::PrincipalId,
-    json::{DecodeError, Json, ObjectReader, normalize_numbers},
+    json::{DecodeError, Json, ObjectReader},
     principal::{Principal, Scope},
 };
 
@@ -60,11 +61,7 @@ impl Raise {
         if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
             requires::check_vocabulary(declared)?;
         }
-        normalize_numbers(&mut body).map_err(|paths| {
-            let path = paths.first().map(ToString::to_string).unwrap_or_default();
-            DecodeError::new(path, "must be an integer within +/-(2^53 - 1); send exact decimals as text")
-        })?;
-        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
+        let digest = body::digest(&mut body)?;
         let reader = ObjectReader::new(&body, "")?;
         let waiter_ref = WaiterRef::parse(reader.string("waiter_ref")?)?;
         prompt::check(reader.value("prompt")?)?;
@@ -251,38 +248,9 @@ pub fn join(
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
     let raised_by = requester(principal)?;
-    let before = pending.rendering().canonical().map_err(|_| DecisionError::Internal)?;
-    let mut request = pending.clone();
-    request.prompt = raise.prompt.clone();
-    request.requires = raise.requires.clone();
-    request.version = request.version.saturating_add(1);
-    check_default_answer(&request, context.policy)?;
-    let mut effects = Effects::of(request);
-    // Somebody may have been shown the version that goes.
-    let shown = Rendering { id: context.mint.next(), digest: Digest::of(before.as_bytes()), text: before };
-    effects.event(
-        EventType::RequestAmended,
-        [("cause", Json::from("raised_again")), ("rendering_before", Json::from(shown.id.to_string()))],
-    );
-    effects.renderings.push(shown);
+    let mut effects = reword(pending, Some(&raise.prompt), Some(&raise.requires), "raised_again", context)?;
     effects.waiter = Some(joined_by(waiter, raise, raised_by));
     Ok(effects)
-}
-
-/// The deadline and its policy stay as they were declared first, so what they answer with must fit the newer fields.
-pub(super) fn check_default_answer(request: &Request, policy: &Policy) -> Result<(), DecisionError> {
-    let schemas = policy.schemas.as_ref();
-    let policy = request.ttl_policy.as_ref().filter(|policy| policy.on_expiry == OnExpiry::Default);
-    let Some(answer) = policy.and_then(|policy| policy.default_answer.as_ref()).and_then(Json::as_object) else {
-        return Ok(());
-    };
-    values::check(&request.requires()?, answer, schemas).map_err(|_| {
-        DecisionError::invalid(
-            "requires.answer",
-            "must accept the default answer that the pending request was raised with; supersede that request, or cancel it \
-             and raise anew",
-        )
-    })
 }
 
 fn requester(principal: &Principal) -> Result<PrincipalId, DecisionError> {

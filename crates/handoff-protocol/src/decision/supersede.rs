@@ -1,6 +1,7 @@
 //! Supersede (R8): another request takes this one's place.
 
 use super::{
+    body,
     context::{Context, check_machine},
     effects::{Effects, EventType},
     error::DecisionError,
@@ -13,7 +14,7 @@ use super::{
 use crate::{
     digest::Digest,
     id::RequestId,
-    json::{Json, ObjectReader, normalize_numbers},
+    json::{Json, ObjectReader},
     principal::{Principal, Scope},
 };
 
@@ -32,12 +33,11 @@ impl Supersede {
     /// [`DecisionError::InsufficientScope`], then [`DecisionError::InvalidRequest`].
     pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
         check_machine(principal, Scope::RequestsWrite)?;
-        normalize_numbers(&mut body).map_err(|_| DecisionError::invalid("by", "must be the id of a request"))?;
-        let digest = Digest::of_json(&body).map_err(|_| DecisionError::Internal)?;
         let reader = ObjectReader::new(&body, "")?;
         // What does not parse names no request (rule B-3).
         let by = RequestId::parse(reader.string("by")?).ok();
         reader.finish()?;
+        let digest = body::digest(&mut body)?;
         Ok(Self { digest, by })
     }
 
