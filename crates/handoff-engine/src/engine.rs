@@ -6,6 +6,7 @@ use handoff_protocol::{decision::Policy, id::TenantId, timestamp::Timestamp};
 
 use crate::{
     clock::{Clock, SystemClock},
+    decision::SignsOfLife,
     entropy::{Entropy, SystemEntropy},
     hub::Hub,
     identity::IdentityError,
@@ -29,6 +30,9 @@ pub(crate) struct Inner {
     pub(crate) public_base: String,
     pub(crate) hub: Hub,
     pub(crate) sweeps: SweepCounters,
+    pub(crate) signs: SignsOfLife,
+    /// Since when this engine could hear a waiter.
+    pub(crate) listening_since: Timestamp,
     listener: tokio::task::JoinHandle<()>,
 }
 
@@ -149,16 +153,19 @@ impl Builder {
         let store = self.store.ok_or(BuildError::NoStore)?;
         let hub = Hub::default();
         let listener = hub.listen(store.wakes());
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let engine = Engine {
             inner: Arc::new(Inner {
                 store,
-                clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+                listening_since: clock.now(),
+                clock,
                 entropy: self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy)),
                 signer: self.signer,
                 policy: Arc::new(self.policy.unwrap_or_default()),
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
                 sweeps: SweepCounters::default(),
+                signs: SignsOfLife::default(),
                 listener,
             }),
         };

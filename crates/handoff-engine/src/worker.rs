@@ -81,6 +81,7 @@ impl Engine {
     ///
     /// If the store cannot be asked for timers.
     pub async fn run_due_timers(&self) -> Result<Swept, StoreError> {
+        self.write_signs_of_life().await;
         let mut swept = Swept::default();
         let mut lag = Duration::ZERO;
         loop {
@@ -131,6 +132,9 @@ impl Engine {
             }
             Ok(TimerAction::Lapse { request }) => {
                 self.lapse(timer.tenant, request, timer.key.clone(), timer.epoch).await
+            }
+            Ok(TimerAction::LapseLease { waiter }) => {
+                self.lapse_lease(timer.tenant, waiter, timer.key.clone(), timer.epoch).await
             }
             Ok(TimerAction::PurgeReplays) => self.purge_replays(timer.tenant, timer.key.clone(), timer.epoch).await,
             Err(reason) => {

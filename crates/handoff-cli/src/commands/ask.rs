@@ -7,7 +7,7 @@ use handoff_client::{CallKey, Client};
 use handoff_protocol::{
     decision::{
         Decision, Requires, WaiterRef,
-        terms::{Effective, OnExpiry, RequestState},
+        terms::{Effective, Liveness, OnExpiry, RequestState},
     },
     duration::ExactDuration,
     id::RequestId,
@@ -65,7 +65,9 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "role"]
+        conflicts_with_all = [
+            "title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "leased", "role"
+        ]
     )]
     file: Option<PathBuf>,
     /// How long the question stands, for example PT4H or P2D; without it, until it is answered
@@ -77,6 +79,9 @@ pub(crate) struct Args {
     /// A value that holds when nobody answers in time, NAME=VALUE; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "ttl")]
     default_answer: Vec<TypedValue>,
+    /// Cancel the question if this program dies: it is asked for as long as somebody waits
+    #[arg(long, conflicts_with = "no_wait")]
+    leased: bool,
     /// Who waits: a name that finds the answer again [default: cli: and a fresh id]
     #[arg(long, value_name = "REF")]
     waiter_ref: Option<String>,
@@ -98,8 +103,8 @@ pub(crate) struct Args {
         value_name = "REQUEST",
         value_parser = names::request,
         conflicts_with_all = [
-            "title", "body", "fields", "options", "file", "ttl", "on_expiry", "default_answer", "waiter_ref", "role",
-            "idempotency_key", "no_wait"
+            "title", "body", "fields", "options", "file", "ttl", "on_expiry", "default_answer", "leased", "waiter_ref",
+            "role", "idempotency_key", "no_wait"
         ]
     )]
     resume: Option<RequestId>,
@@ -237,6 +242,9 @@ fn composed(args: &Args) -> Result<Json, Failure> {
     let mut body = Object::new();
     body.insert("waiter_ref", waiter_ref(args)?);
     body.insert("prompt", prompt);
+    if args.leased {
+        body.insert("liveness", Liveness::Leased.as_str());
+    }
     if let Some(ttl) = &args.ttl {
         if ExactDuration::parse(ttl).is_ok_and(ExactDuration::is_zero) {
             return Err(Failure::usage(

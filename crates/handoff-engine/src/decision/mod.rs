@@ -12,6 +12,7 @@ mod cancel;
 mod correct;
 mod documents;
 mod keys;
+mod lease;
 mod list;
 mod operate;
 mod raise;
@@ -24,7 +25,7 @@ mod wait;
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
 pub use self::keys::RECEIPTS;
-pub(crate) use self::keys::TimerAction;
+pub(crate) use self::{keys::TimerAction, lease::SignsOfLife};
 pub use self::{
     list::{RequestFilter, Span},
     raise::Raised,

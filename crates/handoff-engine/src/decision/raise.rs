@@ -37,7 +37,12 @@ pub struct Raised {
 
 /// Which request a raise came to, inside the transaction.
 enum Came {
-    Fresh(Box<Request>, bool),
+    Fresh {
+        request: Box<Request>,
+        created: bool,
+        /// Whether the waiter had been given up: whoever asks is there again (W7).
+        returned: bool,
+    },
     Replayed(RequestId),
 }
 
@@ -100,12 +105,19 @@ impl Engine {
                     let outcome = ReplayOutcome::Request(effects.request.id);
                     writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;
                 }
-                let came = Came::Fresh(Box::new(effects.request), pending.is_none());
+                let came = Came::Fresh {
+                    created: pending.is_none(),
+                    returned: effects.waiter.as_ref().is_some_and(|waiter| waiter.orphaned),
+                    request: Box::new(effects.request),
+                };
                 Ok(Outcome::Write(writes.finish(&mint), came))
             })
             .await?;
         match came {
-            Came::Fresh(request, created) => {
+            Came::Fresh { request, created, returned } => {
+                if returned {
+                    self.write_sign_of_life((tenant_of(principal), request.waiter_ref.digest()), self.now()).await?;
+                }
                 Ok(Raised { request: RequestView::new(*request, None, None, self.public_base())?, created })
             }
             Came::Replayed(id) => {

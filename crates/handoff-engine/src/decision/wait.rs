@@ -5,7 +5,7 @@ use std::time::Duration;
 use handoff_protocol::{
     decision::{
         DecisionError, Request, Signal, Waiter, WaiterRef, check_scope, limits,
-        terms::WaiterState,
+        terms::{Liveness, WaiterState},
         view::{ReattachResult, RequestView, SignalList, SignalView, aggregate},
     },
     id::{RequestId, TenantId},
@@ -43,7 +43,9 @@ impl Engine {
     ) -> Result<SignalList, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
-        self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let kept =
+            self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let _seen = self.show_life(tenant, &kept).await?;
         let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
         let mut subscription = self.inner.hub.subscribe(tenant, keys::waiter_topic(waiter));
         loop {
@@ -72,14 +74,26 @@ impl Engine {
         let tenant = tenant_of(principal);
         let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
         let mut subscription = self.inner.hub.subscribe(tenant, keys::request_topic(id));
+        let mut request = self.request_view(tenant, id).await?;
+        let waiter = if request.liveness == Liveness::Leased && !wait.is_zero() {
+            self.document::<Waiter>(tenant, request.waiter_ref.digest().hex()).await?
+        } else {
+            None
+        };
+        // Whoever asked and waits here shows that it lives as well as one that polls its signals.
+        let owned = waiter.filter(|waiter| principal.id().is_some_and(|id| waiter.is_owned_by(id)));
+        let _seen = match &owned {
+            Some(waiter) => self.show_life(tenant, waiter).await?,
+            None => None,
+        };
         loop {
-            let request = self.request_view(tenant, id).await?;
             if request.state.is_final() || wait.is_zero() {
                 return Ok(request);
             }
             if !subscription.changed_before(deadline).await {
                 return Ok(request);
             }
+            request = self.request_view(tenant, id).await?;
         }
     }
 
@@ -91,7 +105,14 @@ impl Engine {
     pub async fn reattach(&self, principal: &Principal, waiter: &WaiterRef) -> Result<ReattachResult, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
-        self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let kept =
+            self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        self.show_life(tenant, &kept).await?;
+        self.standing(tenant, waiter).await
+    }
+
+    /// Where a waiter stands across its requests.
+    pub(super) async fn standing(&self, tenant: TenantId, waiter: &WaiterRef) -> Result<ReattachResult, DecisionError> {
         let open = self.open_requests(tenant, waiter).await?;
         let last = self.requests_of(tenant, keys::BY_WAITER, waiter, Order::Descending, None, 1).await?;
         let signals = self.unacked(tenant, waiter).await?.data;

@@ -9,6 +9,7 @@ mod expiry;
 mod faults;
 mod identity;
 mod keys;
+mod leases;
 mod listing;
 mod races;
 mod record;

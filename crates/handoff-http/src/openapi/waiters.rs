@@ -48,6 +48,22 @@ fn signals(document: &mut Document) {
     .returns("200", "Where the waiter stands.", result)
     .refuses(&["400", "404"]);
     document.add(reattach);
+    let (body, result) = (document.schemas.read::<Object>(), document.schemas.served::<ReattachResult>());
+    let terminal = Operation::post(
+        "/v1/waiters/{waiter_ref}/terminal",
+        "endWaiter",
+        "waiters",
+        "Tells that the program which waits has ended",
+    )
+    .description(
+        "What it waits for is kept, answerable still, or cancelled, as each request declared with \
+         `on_waiter_terminal`. Repeating it is harmless; a program that comes back reattaches.",
+    )
+    .callers(WAITER)
+    .optional_body(body)
+    .returns("200", "Where the waiter stands.", result)
+    .refuses(&["400", "404"]);
+    document.add(terminal);
     let (body, result) = (document.schemas.read::<AckBody>(), document.schemas.served::<AckResult>());
     let ack = Operation::post("/v1/signals/{signal_id}/ack", "ackSignal", "waiters", "Takes a signal out of the queue")
         .description("After the work, never before. Repeating it is harmless.")

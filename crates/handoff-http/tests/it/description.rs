@@ -163,6 +163,7 @@ async fn what_is_served_is_what_the_published_schemas_say() {
         get("SignalList", format!("/v1/waiters/{waiter}/signals")).await;
         post("ReattachResult", format!("/v1/waiters/{waiter}/reattach"), "", machine).await;
     }
+    post("ReattachResult", "/v1/waiters/run:5/terminal".to_owned(), "{}", machine).await;
     let signals = world.get("/v1/waiters/run:1/signals").token(machine).expect(200).await;
     let ack = format!(r#"{{"resume_token":"{}","applied":true}}"#, signals.str("data.0.resume_token"));
     published.check("AckRequest", &read_str(&ack).unwrap());

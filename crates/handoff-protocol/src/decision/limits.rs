@@ -45,6 +45,10 @@ pub const ATTEMPT_TTL_SECONDS: u64 = 15 * 60;
 pub const AUTHORIZATION_TTL_SECONDS: u64 = 24 * 60 * 60;
 /// How long a replay record answers repeats at the least, in seconds.
 pub const IDEMPOTENCY_TTL_SECONDS: u64 = 24 * 60 * 60;
+/// How long a leased waiter may be silent before it is given up, in seconds (W6).
+pub const LEASE_SECONDS: u64 = 90;
+/// How long a written sign of life stands for the ones after it, in seconds (rule X-10).
+pub const LEASE_WRITE_SECONDS: u64 = 30;
 /// The longest long poll, in seconds.
 pub const MAX_WAIT_SECONDS: u64 = 30;
 /// The largest quorum that is accepted.
