@@ -30,6 +30,19 @@ impl<T: Zeroize> Secret<T> {
     pub const fn expose(&self) -> &T {
         &self.0
     }
+
+    /// Takes a part out, a secret again; what is left behind is wiped.
+    ///
+    /// ```
+    /// use handoff_protocol::{json::{Json, Object}, secret::Secret};
+    ///
+    /// let body = Secret::new(Json::object([("values", Json::object([("pin", "4711".into())]))]));
+    /// let values = body.take(|body| body.as_object_mut().and_then(|body| body.remove("values")).unwrap_or_default());
+    /// assert_eq!(values.expose().to_text(), r#"{"pin":"4711"}"#);
+    /// ```
+    pub fn take<U: Zeroize>(mut self, part: impl FnOnce(&mut T) -> U) -> Secret<U> {
+        Secret(part(&mut self.0))
+    }
 }
 
 impl<T: Zeroize + AsRef<[u8]>> Secret<T> {

@@ -2,6 +2,7 @@
 
 use super::{
     body,
+    capability::{BlastRadius, Capability, Declared},
     context::{Context, check_machine},
     effects::Effects,
     error::DecisionError,
@@ -23,7 +24,7 @@ use crate::{
 pub struct Amend {
     digest: Digest,
     prompt: Option<Json>,
-    requires: Option<Json>,
+    declared: Option<Declared>,
 }
 
 impl Amend {
@@ -45,9 +46,11 @@ impl Amend {
         let amend = Self {
             digest,
             prompt: reader.optional("prompt").cloned(),
-            requires: reader
+            declared: reader
                 .optional("requires")
-                .map(|declared| Requires::read(declared).map(|_| requires::served(declared.clone())))
+                .map(|declared| {
+                    Requires::read(declared).map(|parsed| Declared::new(requires::served(declared.clone()), &parsed))
+                })
                 .transpose()?,
         };
         reader.finish()?;
@@ -58,6 +61,21 @@ impl Amend {
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
+    }
+
+    /// The capabilities that it asks for.
+    #[must_use]
+    pub fn capabilities(&self) -> &[Capability] {
+        self.declared.as_ref().map(|declared| declared.capabilities.as_slice()).unwrap_or_default()
+    }
+
+    /// Says what each capability may touch, in their order: what their providers said just now (rule G-5).
+    #[must_use]
+    pub fn with_blast_radii(mut self, blast_radii: Vec<BlastRadius>) -> Self {
+        if let Some(declared) = &mut self.declared {
+            declared.blast_radii = blast_radii;
+        }
+        self
     }
 }
 
@@ -80,8 +98,8 @@ pub fn amend(
     if pending.is_in_progress() {
         return Err(DecisionError::RequestInProgress { request_id: pending.id });
     }
-    if amend.prompt.is_none() && amend.requires.is_none() {
+    if amend.prompt.is_none() && amend.declared.is_none() {
         return Ok(Effects::of(pending.clone()));
     }
-    reword(pending, amend.prompt.as_ref(), amend.requires.as_ref(), "amended", context)
+    reword(pending, amend.prompt.as_ref(), amend.declared.as_ref(), "amended", context)
 }

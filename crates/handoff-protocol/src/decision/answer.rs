@@ -6,6 +6,7 @@
 use super::{
     authorization::{Authorization, BoundTo},
     body,
+    capability::{CapabilityUse, check_uses},
     context::Context,
     delivery,
     effects::{Effects, EventType, Rendering},
@@ -40,6 +41,7 @@ pub struct Answer {
     note: Option<String>,
     via: Option<DeliveryId>,
     rendered_digest: Option<AnyDigest>,
+    uses: Vec<CapabilityUse>,
 }
 
 impl Answer {
@@ -72,17 +74,12 @@ impl Answer {
         let disposition = reader.optional_choice("disposition", Disposition::ALL)?.unwrap_or(Disposition::Decide);
         let partial = reader.optional_boolean("partial")?.unwrap_or(false);
         reader.optional("delegate_to");
-        let uses = reader.optional_array("capability_uses")?;
+        let uses = CapabilityUse::read_all(&reader)?;
         if disposition != Disposition::Decide || reader.optional("delegate_to").is_some() {
             return Err(reader.error("disposition", "can only be `decide` on this server").into());
         }
         if partial {
             return Err(reader.error("partial", "is not available on this server").into());
-        }
-        if uses.is_some_and(|uses| !uses.is_empty()) {
-            return Err(reader
-                .error("capability_uses", "must name sessions of this request's grants; it has none")
-                .into());
         }
         reader.finish()?;
         if let Some(values) = body.as_object_mut().and_then(|body| body.get_mut("values")) {
@@ -93,7 +90,7 @@ impl Answer {
         let Some(Json::Object(values)) = body.as_object_mut().and_then(|body| body.remove("values")) else {
             return Err(DecisionError::Internal);
         };
-        Ok(Self { digest, values, note, via, rendered_digest })
+        Ok(Self { digest, values, note, via, rendered_digest, uses })
     }
 
     /// What a repeat under the same idempotency key must equal (rule K-5).
@@ -115,8 +112,8 @@ impl Answer {
 ///
 /// The settled conflict of a request that ended; [`DecisionError::InsufficientAuthority`];
 /// [`DecisionError::AuthStrengthNotPermitted`]; [`DecisionError::PresentationStale`];
-/// [`DecisionError::AnswerValidationFailed`] with every faulty field. None
-/// of them has an effect.
+/// [`DecisionError::InvalidRequest`] for a session that is not the answerer's (rule S-7);
+/// [`DecisionError::AnswerValidationFailed`] with every faulty field. None of them has an effect.
 pub fn answer(
     pending: &Request,
     answer: &Answer,
@@ -134,6 +131,7 @@ pub fn answer(
     if pending.presentation_binding == PresentationBinding::Strict && !answer.echoes(pending)? {
         return Err(DecisionError::PresentationStale { request_id: pending.id });
     }
+    check_uses(&answer.uses, &context.capabilities.sessions, principal)?;
     values::check(&requires, &answer.values, context.policy.schemas.as_ref())
         .map_err(|fields| DecisionError::AnswerValidationFailed { request_id: Some(pending.id), fields })?;
 
@@ -169,7 +167,7 @@ pub fn answer(
             endorsements: Vec::new(),
         },
         steps: Vec::new(),
-        capabilities_exercised: Vec::new(),
+        capabilities_exercised: context.capabilities.exercised(now),
         clearance: Clearance { source: ClearanceSource::HumanAssertion, actor: principal.id(), at: now },
         waiter_state_at_decision: waiter_state,
     };
@@ -206,6 +204,7 @@ pub fn answer(
         ],
     );
     effects.clear_timers();
+    effects.close_capabilities(context.capabilities, now);
     effects.waiter = Some(waiter);
     effects.receipt = Some(sealed);
     effects.authorization = Some(authorization);

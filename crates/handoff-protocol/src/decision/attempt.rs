@@ -61,6 +61,7 @@ pub fn arm(pending: &Request, arm: &Arm, context: &Context<'_>) -> Result<Effect
     let mut effects = Effects::of(request);
     effects.event(EventType::AttemptArmed, []);
     effects.timers.push(TimerChange::SetAttempt(lapses_at));
+    effects.renew_grants(context.capabilities, context.now);
     Ok(effects)
 }
 

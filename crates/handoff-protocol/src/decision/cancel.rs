@@ -84,6 +84,7 @@ pub(super) fn withdraw<const N: usize>(
     let of_signal = [("signal_id", Json::from(signal.id.to_string()))];
     effects.event(EventType::RequestCancelled, of_signal.into_iter().chain(more));
     effects.clear_timers();
+    effects.close_capabilities(context.capabilities, now);
     effects.waiter = Some(waiter);
     effects.signals.push(signal);
     effects

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{
+    capability::Capabilities,
     error::{DecisionError, MissingScope},
     limits,
     schemas::{NoSchemas, Schemas},
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     duration::ExactDuration,
     id::Mint,
-    principal::{Principal, Scope},
+    principal::{Principal, PrincipalKind, Scope},
     timestamp::Timestamp,
 };
 
@@ -23,6 +24,8 @@ pub struct Context<'a> {
     pub mint: &'a mut Mint,
     /// What the deployment chose.
     pub policy: &'a Policy,
+    /// The grants and sessions of the request that the transition is about.
+    pub capabilities: &'a Capabilities,
 }
 
 /// What a deployment chooses.
@@ -74,4 +77,17 @@ pub fn check_machine(principal: &Principal, scope: Scope) -> Result<(), Decision
         return Err(DecisionError::InsufficientScope(MissingScope::MachineOnly));
     }
     check_scope(principal, scope)
+}
+
+/// Checks that the principal is a person (rule P-5): capabilities and sinks are for people, by role and never by scope.
+///
+/// # Errors
+///
+/// [`DecisionError::RequesterMayNotAnswer`] for a machine, [`DecisionError::InsufficientScope`] for a link.
+pub fn check_person(principal: &Principal) -> Result<(), DecisionError> {
+    match principal.identity.kind() {
+        PrincipalKind::Human => Ok(()),
+        PrincipalKind::Machine => Err(DecisionError::RequesterMayNotAnswer { request_id: None }),
+        PrincipalKind::AnonymousLink => Err(DecisionError::InsufficientScope(MissingScope::NotForLinks)),
+    }
 }

@@ -1,12 +1,18 @@
 //! What a transition comes to: a value that names everything that follows, for the engine to carry out as it stands.
 
 use super::{
-    authorization::Authorization, error::DecisionError, receipt::SealedReceipt, request::Request, signal::Signal,
-    terms::RequestState, waiter::Waiter,
+    authorization::Authorization,
+    capability::{Grant, GrantSession},
+    error::DecisionError,
+    receipt::SealedReceipt,
+    request::Request,
+    signal::Signal,
+    terms::RequestState,
+    waiter::Waiter,
 };
 use crate::{
     digest::Digest,
-    id::{Mint, RenderingId, RequestId},
+    id::{Mint, RenderingId, RequestId, SessionRef},
     json::{Json, Object},
     timestamp::Timestamp,
 };
@@ -33,6 +39,10 @@ pub struct Effects {
     pub events: Vec<Event>,
     /// Timers that change.
     pub timers: Vec<TimerChange>,
+    /// Grants that were minted or changed.
+    pub grants: Vec<Grant>,
+    /// Sessions that were opened or changed.
+    pub sessions: Vec<GrantSession>,
 }
 
 /// What a timer comes to when it fires.
@@ -96,6 +106,10 @@ pub enum EventType {
     WaiterOrphaned,
     /// W7 *(additive)*.
     WaiterRearmed,
+    /// G-7.
+    GrantResolved,
+    /// G-12.
+    GrantRevoked,
 }
 
 impl EventType {
@@ -114,6 +128,8 @@ impl EventType {
             Self::ReceiptCorrected => "receipt.corrected",
             Self::WaiterOrphaned => "waiter.orphaned",
             Self::WaiterRearmed => "waiter.rearmed",
+            Self::GrantResolved => "grant.resolved",
+            Self::GrantRevoked => "grant.revoked",
         }
     }
 }
@@ -131,6 +147,10 @@ pub enum TimerChange {
     ClearAttempt,
     /// Give the request's waiter up at this time, unless it shows itself before.
     SetLease(Timestamp),
+    /// End a session of a grant at this time, unless it is renewed before.
+    SetSession(SessionRef, Timestamp),
+    /// Tell the provider that a session ended, from this time on.
+    CloseSession(SessionRef, Timestamp),
 }
 
 impl Rendering {
@@ -154,6 +174,8 @@ impl Effects {
             renderings: Vec::new(),
             events: Vec::new(),
             timers: Vec::new(),
+            grants: Vec::new(),
+            sessions: Vec::new(),
         }
     }
 

@@ -88,6 +88,33 @@ pub enum DecisionError {
     #[error("there is no such authorization")]
     AuthorizationNotFound,
 
+    /// There is no such grant or session in this tenant, or not for this person, or not any more (rules G-7, G-10).
+    #[error("there is no such grant or session, or it can no longer be used")]
+    CapabilityNotFound,
+
+    /// The grant's time is over; arming the attempt again renews it (rule G-4).
+    #[error("this grant expired at {expired_at}; whoever waits can arm the attempt again")]
+    CapabilityExpired {
+        /// The request that it belongs to.
+        request_id: RequestId,
+        /// When.
+        expired_at: Timestamp,
+    },
+
+    /// The person accepted another description of what the resource touches (rule G-7).
+    #[error("`accepted_blast_radius_digest` is not the digest of what this grant may touch; read the grant again")]
+    BlastRadiusMismatch {
+        /// The request that the grant belongs to.
+        request_id: RequestId,
+    },
+
+    /// Another person holds the grant (rule G-7).
+    #[error("this grant is held by another person")]
+    GrantAlreadyHeld {
+        /// The request that the grant belongs to.
+        request_id: RequestId,
+    },
+
     /// A person's answer stands.
     #[error("{request_id} was answered at {answered_at}")]
     AlreadyAnswered {
@@ -221,6 +248,9 @@ pub enum Lacking {
     /// To be among the assignees.
     #[error("to be one of its assignees")]
     Assignment,
+    /// A grant that goes so far (rule G-7).
+    #[error("a grant of the scope `{}`", .0.as_str())]
+    Scope(super::terms::CapabilityScope),
 }
 
 /// What is wrong with one submitted value.
@@ -283,6 +313,10 @@ impl DecisionError {
             Self::WaiterNotFound => ErrorCode::WaiterNotFound,
             Self::SignalNotFound => ErrorCode::SignalNotFound,
             Self::AuthorizationNotFound => ErrorCode::AuthorizationNotFound,
+            Self::CapabilityNotFound => ErrorCode::CapabilityNotFound,
+            Self::CapabilityExpired { .. } => ErrorCode::CapabilityExpired,
+            Self::BlastRadiusMismatch { .. } => ErrorCode::BlastRadiusMismatch,
+            Self::GrantAlreadyHeld { .. } => ErrorCode::GrantAlreadyHeld,
             Self::AlreadyAnswered { .. } => ErrorCode::AlreadyAnswered,
             Self::RequestExpired { .. } => ErrorCode::RequestExpired,
             Self::RequestCancelled { .. } => ErrorCode::RequestCancelled,
@@ -313,6 +347,9 @@ impl DecisionError {
             | Self::AuthorizationSpent { request_id }
             | Self::AuthorizationExpired { request_id, .. }
             | Self::EffectDigestMismatch { request_id }
+            | Self::CapabilityExpired { request_id, .. }
+            | Self::BlastRadiusMismatch { request_id }
+            | Self::GrantAlreadyHeld { request_id }
             | Self::InsufficientScope(MissingScope::OwnerOnly(request_id)) => Some(*request_id),
             Self::RequesterMayNotAnswer { request_id }
             | Self::IdempotencyKeyReused { request_id }

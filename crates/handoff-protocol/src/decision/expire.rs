@@ -89,7 +89,7 @@ pub fn expire(
             endorsements: Vec::new(),
         },
         steps: Vec::new(),
-        capabilities_exercised: Vec::new(),
+        capabilities_exercised: context.capabilities.exercised(now),
         clearance: Clearance { source: ClearanceSource::Timeout, actor: None, at: now },
         waiter_state_at_decision: request.waiter.state,
     };
@@ -115,6 +115,7 @@ pub fn expire(
         ],
     );
     effects.clear_attempt();
+    effects.close_capabilities(context.capabilities, now);
     effects.waiter = Some(waiter);
     effects.receipt = Some(sealed);
     effects.signals.push(signal);

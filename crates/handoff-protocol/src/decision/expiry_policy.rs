@@ -60,8 +60,14 @@ impl TtlPolicy {
             }
             // Declared without need: kept and served, and never used.
             (_, declared) => {
-                if declared.is_some_and(|answer| answer.as_object().is_none()) {
-                    return Err(reader.error("default_answer", "must be an object").into());
+                if let Some(answer) = declared {
+                    let Some(values) = answer.as_object() else {
+                        return Err(reader.error("default_answer", "must be an object").into());
+                    };
+                    if let [first, ..] = *values::raw_secrets(requires, values) {
+                        let problem = format!("must not carry the value of a secret field; look at: {first}");
+                        return Err(reader.error("default_answer", problem).into());
+                    }
                 }
                 declared.cloned()
             }

@@ -7,7 +7,10 @@ use super::{
     limits,
     schemas::Schemas,
 };
-use crate::json::{DecodeError, Json, ObjectReader};
+use crate::{
+    id::SinkRef,
+    json::{DecodeError, Json, ObjectReader},
+};
 
 /// One declared field.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +25,8 @@ pub struct Field {
     pub required: bool,
     /// What a surface shows before a person types.
     pub initial: Option<Json>,
+    /// Where its value is written to, past this server's record (rule K-S1).
+    pub sink_ref: Option<SinkRef>,
     /// Its type, with what only that type declares.
     pub kind: FieldKind,
 }
@@ -50,6 +55,8 @@ pub enum FieldKind {
     },
     /// Yes or no.
     Boolean,
+    /// A value that goes to a sink; an answer only says that it went (section 17).
+    Secret,
     /// A statement that is affirmed or not given.
     Attestation,
     /// Any JSON but null.
@@ -77,14 +84,16 @@ enum TypeName {
     Text,
     Number,
     Boolean,
+    Secret,
     Attestation,
     Document,
     FileRef,
 }
 
 impl FieldKind {
-    /// The field types that this build implements, by their wire names; `GET /v1/meta` lists them.
-    pub const NAMES: [&'static str; 7] = ["choice", "text", "number", "boolean", "attestation", "document", "file_ref"];
+    /// The field types, by their wire names; `GET /v1/meta` lists them.
+    pub const NAMES: [&'static str; 8] =
+        ["choice", "text", "number", "boolean", "secret", "attestation", "document", "file_ref"];
 
     /// The wire name.
     #[must_use]
@@ -94,6 +103,7 @@ impl FieldKind {
             Self::Text { .. } => "text",
             Self::Number { .. } => "number",
             Self::Boolean => "boolean",
+            Self::Secret => "secret",
             Self::Attestation => "attestation",
             Self::Document { .. } => "document",
             Self::FileRef => "file_ref",
@@ -108,6 +118,7 @@ impl TypeName {
             "text" => Some(Self::Text),
             "number" => Some(Self::Number),
             "boolean" => Some(Self::Boolean),
+            "secret" => Some(Self::Secret),
             "attestation" => Some(Self::Attestation),
             "document" => Some(Self::Document),
             "file_ref" => Some(Self::FileRef),
@@ -133,9 +144,10 @@ impl Field {
     fn read_known(reader: ObjectReader<'_, '_>, type_name: TypeName) -> Result<Self, DecodeError> {
         let name = reader.string("name")?;
         check_name(name).map_err(|problem| reader.error("name", problem))?;
-        if reader.optional("sink_ref").is_some() {
-            return Err(reader.error("sink_ref", "is not available on this server"));
-        }
+        let sink_ref = reader
+            .optional_string("sink_ref")?
+            .map(|text| SinkRef::parse(text).map_err(|error| reader.error("sink_ref", error.to_string())))
+            .transpose()?;
         let schema_ref = reader.optional_string("schema_ref")?;
         let max_len = reader.optional_integer("max_len")?;
         let max_len = max_len
@@ -165,6 +177,10 @@ impl Field {
             }
             TypeName::Number => FieldKind::Number { min, max },
             TypeName::Boolean => FieldKind::Boolean,
+            TypeName::Secret if reader.optional("initial").is_some() => {
+                return Err(reader.error("initial", "must not be given for a `secret` field"));
+            }
+            TypeName::Secret => FieldKind::Secret,
             TypeName::Attestation => FieldKind::Attestation,
             TypeName::Document => FieldKind::Document { schema_ref: schema_ref.map(str::to_owned) },
             TypeName::FileRef => FieldKind::FileRef,
@@ -175,6 +191,7 @@ impl Field {
             help: reader.optional_text("help", 0, limits::HELP_CHARS)?.map(str::to_owned),
             required: reader.optional_boolean("required")?.unwrap_or(false),
             initial: reader.member("initial").cloned(),
+            sink_ref,
             kind,
         };
         reader.finish()?;
@@ -193,7 +210,9 @@ impl Field {
     ///
     /// The code and the mend, never the value.
     pub fn check(&self, value: &Json, schemas: &dyn Schemas) -> Result<(), (FieldErrorCode, String)> {
-        use FieldErrorCode::{AttestationMustBeTrue, NotAnOption, OutOfRange, SchemaViolation, WrongType};
+        use FieldErrorCode::{
+            AttestationMustBeTrue, NotAnOption, OutOfRange, SchemaViolation, SecretValueNotPermitted, WrongType,
+        };
         match &self.kind {
             FieldKind::Choice { options, multi: false } => {
                 let id = value.as_str().ok_or_else(|| (WrongType, "must be the id of one option".to_owned()))?;
@@ -243,6 +262,11 @@ impl Field {
                 Json::Bool(_) => Ok(()),
                 _ => Err((WrongType, "must be true or false".to_owned())),
             },
+            FieldKind::Secret if is_provided(value) => Ok(()),
+            FieldKind::Secret => Err((
+                SecretValueNotPermitted,
+                r#"must be {"provided": true}; the value itself goes to the request's sink"#.to_owned(),
+            )),
             FieldKind::Attestation => match value {
                 Json::Bool(true) => Ok(()),
                 _ => Err((AttestationMustBeTrue, "must be exactly true".to_owned())),
@@ -259,6 +283,11 @@ impl Field {
             },
         }
     }
+}
+
+/// Whether a value says that the real one went to a sink: exactly `{"provided": true}` (sections 7 and 17).
+pub(super) fn is_provided(value: &Json) -> bool {
+    value.as_object().is_some_and(|members| members.len() == 1 && members.get("provided") == Some(&Json::Bool(true)))
 }
 
 fn bounds(min: Option<i64>, max: Option<i64>) -> String {

@@ -3,7 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{error::DecisionError, limits};
-use crate::{digest::Digest, id::RequestId, json::DecodeError, principal::Principal, timestamp::Timestamp};
+use crate::{
+    digest::Digest,
+    id::{GrantHandle, RequestId, SessionRef},
+    json::DecodeError,
+    principal::Principal,
+    timestamp::Timestamp,
+};
 
 /// A client's key for one call, of 1 to 255 characters.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -25,6 +31,10 @@ impl IdempotencyKey {
             format!("must be 1 to {} printable characters", limits::IDEMPOTENCY_KEY_CHARS),
         ))
     }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// An operation that honors the key (rule K-6).
@@ -44,6 +54,10 @@ pub enum Operation {
     Attempt,
     /// Correct a receipt.
     Correct,
+    /// Open a session under a grant.
+    Resolve,
+    /// Submit values to a sink.
+    Sink,
 }
 
 impl Operation {
@@ -56,6 +70,8 @@ impl Operation {
             Self::Supersede => "supersede",
             Self::Attempt => "attempt",
             Self::Correct => "correct",
+            Self::Resolve => "resolve",
+            Self::Sink => "sink",
         }
     }
 }
@@ -69,8 +85,24 @@ impl ReplayScope {
     #[must_use]
     pub fn new(principal: &Principal, operation: Operation, object: Option<RequestId>, key: &IdempotencyKey) -> Self {
         let object = object.map(|id| id.to_string()).unwrap_or_default();
+        Self::of(principal, operation, &object, key)
+    }
+
+    /// The scope of a call on a grant.
+    #[must_use]
+    pub fn of_grant(principal: &Principal, operation: Operation, grant: GrantHandle, key: &IdempotencyKey) -> Self {
+        Self::of(principal, operation, &grant.to_string(), key)
+    }
+
+    /// The scope of a call on a sink, whose name is free text and so goes in by its digest.
+    #[must_use]
+    pub fn of_sink(principal: &Principal, reference: &str, key: &IdempotencyKey) -> Self {
+        Self::of(principal, Operation::Sink, &Digest::of(reference).to_string(), key)
+    }
+
+    fn of(principal: &Principal, operation: Operation, object: &str, key: &IdempotencyKey) -> Self {
         // Only the last part is free text, so line feeds keep the parts apart.
-        let parts = [principal.key_holder().as_str(), operation.as_str(), &object, &key.0].join("\n");
+        let parts = [principal.key_holder().as_str(), operation.as_str(), object, &key.0].join("\n");
         Self(Digest::of(parts.as_bytes()))
     }
 
@@ -98,6 +130,8 @@ pub struct Replay {
 pub enum ReplayOutcome {
     /// A raise: a repeat returns the request as it stands then (rule K-1).
     Request(RequestId),
+    /// A resolve: a repeat returns the same session with a new address (rule K-9).
+    Session(SessionRef),
     /// Anything else: the status was 200 and the body this text, returned byte for byte.
     Body(String),
 }
@@ -119,7 +153,7 @@ pub fn find(
         Some(replay) => {
             let raised = match replay.outcome {
                 ReplayOutcome::Request(id) => Some(id),
-                ReplayOutcome::Body(_) => None,
+                ReplayOutcome::Body(_) | ReplayOutcome::Session(_) => None,
             };
             Err(DecisionError::IdempotencyKeyReused { request_id: request_id.or(raised) })
         }

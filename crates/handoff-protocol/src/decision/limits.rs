@@ -22,6 +22,35 @@ pub const HELP_CHARS: usize = 500;
 pub const OPTIONS: usize = 100;
 /// An option's id, in characters.
 pub const OPTION_ID_CHARS: usize = 128;
+/// `value_sink.provider` and `value_sink.op`, in characters.
+pub const SINK_NAME_CHARS: usize = 128;
+/// `value_sink.ref`, in characters.
+pub const SINK_REF_CHARS: usize = 512;
+/// Capabilities of a request.
+pub const CAPABILITIES: usize = 16;
+/// A capability's provider, in characters.
+pub const PROVIDER_CHARS: usize = 128;
+/// A capability's `resource_ref`, in characters.
+pub const RESOURCE_REF_CHARS: usize = 512;
+/// A capability's purpose, in characters.
+pub const PURPOSE_CHARS: usize = 500;
+/// A blast radius' summary, in characters.
+pub const BLAST_SUMMARY_CHARS: usize = 300;
+/// A blast radius' note, in characters.
+pub const BLAST_NOTE_CHARS: usize = 1_000;
+/// Identities of a blast radius.
+pub const BLAST_IDENTITIES: usize = 100;
+/// The origin of an identity, in characters.
+pub const ORIGIN_CHARS: usize = 256;
+/// `capability_uses` of an answer.
+pub const CAPABILITY_USES: usize = 16;
+/// Sessions that one grant may have over its life: far more than reconnecting takes, and few enough that a receipt can
+/// list them.
+pub const GRANT_SESSIONS: u32 = 200;
+/// How long a session of a grant lives without a renewal, in seconds (rule G-8).
+pub const SESSION_LEASE_SECONDS: u64 = 120;
+/// When a session of a grant is best renewed, in milliseconds (rule G-8).
+pub const SESSION_RENEW_MILLIS: u64 = 45_000;
 /// `authority.assignees`.
 pub const ASSIGNEES: usize = 50;
 /// A target's value, in characters.

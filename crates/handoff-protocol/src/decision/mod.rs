@@ -16,6 +16,8 @@
 //! | K-1 cases 1 and 2, K-6, K-7 | [`idempotency`] |
 //! | E-4 | [`Correct::read`], [`correct()`] |
 //! | A-1 to A-4 | [`Authority::check`] |
+//! | section 16, S-7 | [`capability`] |
+//! | section 17 | [`sink`] |
 //! | section 7 | [`Field::check`], [`values`] |
 //! | E-6 to E-8 | [`Receipt::seal`] |
 //! | section 20 | [`DecisionError`], [`ErrorCode`] |
@@ -31,6 +33,7 @@ mod authority;
 mod authorization;
 mod body;
 mod cancel;
+pub mod capability;
 mod context;
 mod correct;
 mod delivery;
@@ -55,6 +58,7 @@ mod reword;
 mod routing;
 mod schemas;
 mod signal;
+pub mod sink;
 mod supersede;
 mod target;
 pub mod terms;
@@ -72,7 +76,7 @@ pub use self::{
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     cancel::{Cancel, cancel},
-    context::{Context, Policy, check_machine, check_scope},
+    context::{Context, Policy, check_machine, check_person, check_scope},
     correct::{Correct, correct, correctable},
     delivery::Delivery,
     effects::{Effects, Event, EventType, Fired, Rendering, TimerChange},

@@ -4,6 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     body,
+    capability::{BlastRadius, Capability, Declared, granted},
     context::{Context, Policy, check_machine},
     delivery::Delivery,
     effects::{Effects, EventType, TimerChange},
@@ -38,7 +39,7 @@ pub struct Raise {
     dedupe_key: String,
     urgency: Urgency,
     prompt: Json,
-    requires: Json,
+    declared: Declared,
     mode: Mode,
     presentation_binding: PresentationBinding,
     liveness: Liveness,
@@ -94,7 +95,7 @@ impl Raise {
             dedupe_key,
             urgency: reader.optional_choice("urgency", Urgency::ALL)?.unwrap_or(Urgency::Normal),
             prompt: reader.required("prompt")?.clone(),
-            requires: requires::served(declared.clone()),
+            declared: Declared::new(requires::served(declared.clone()), &parsed),
             mode: reader.optional_choice("mode", Mode::ALL)?.unwrap_or(Mode::Advisory),
             presentation_binding: reader
                 .optional_choice("presentation_binding", PresentationBinding::ALL)?
@@ -131,6 +132,25 @@ impl Raise {
     #[must_use]
     pub fn waiter_ref(&self) -> &WaiterRef {
         &self.waiter_ref
+    }
+
+    /// The capabilities that it asks for.
+    #[must_use]
+    pub fn capabilities(&self) -> &[Capability] {
+        &self.declared.capabilities
+    }
+
+    /// Whether the providers of its capabilities are still to be asked.
+    #[must_use]
+    pub fn needs_blast_radii(&self) -> bool {
+        self.declared.capabilities.len() != self.declared.blast_radii.len()
+    }
+
+    /// Says what each capability may touch, in their order: what their providers said just now (rule G-5).
+    #[must_use]
+    pub fn with_blast_radii(mut self, blast_radii: Vec<BlastRadius>) -> Self {
+        self.declared.blast_radii = blast_radii;
+        self
     }
 
     /// What joins this raise to a pending request of the same waiter (rules K-1, K-3).
@@ -183,6 +203,7 @@ pub fn raise(
     let now = context.now;
     let raised_by = requester(principal)?;
     let id = context.mint.next();
+    let granted = granted(&raise.declared, &[], id, raise.attempt_ttl, context)?;
     let parked = raise.ttl_policy.as_ref().is_some_and(|policy| policy.on_expiry == OnExpiry::Park);
     let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
     // What is raised to try things out reaches nobody (section 3).
@@ -200,7 +221,8 @@ pub fn raise(
         urgency: raise.urgency,
         urgency_state: UrgencyState::Attention,
         prompt: raise.prompt.clone(),
-        requires: raise.requires.clone(),
+        asked_secret: Requires::read(&granted.requires)?.has_secrets(),
+        requires: granted.requires,
         mode: raise.mode,
         presentation_binding: raise.presentation_binding,
         liveness: raise.liveness,
@@ -228,10 +250,13 @@ pub fn raise(
         receipt: None,
         corrections: Vec::new(),
         authorization: None,
+        granted: !granted.open.is_empty(),
+        open_grants: granted.open,
     };
     let mut effects = Effects::of(request);
     effects.waiter = Some(joined_by(waiter, raise, raised_by, raise.liveness, now));
     effects.event(EventType::RequestRaised, [("waiter_ref_digest", Json::from(raise.waiter_ref.digest().to_string()))]);
+    effects.grants = granted.minted;
     effects.timers.extend(effects.request.deadline().map(TimerChange::SetDeadline));
     if raise.liveness == Liveness::Leased {
         effects.timers.push(TimerChange::SetLease(lease_end(now)));
@@ -253,7 +278,7 @@ pub fn join(
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
     let raised_by = requester(principal)?;
-    let mut effects = reword(pending, Some(&raise.prompt), Some(&raise.requires), "raised_again", context)?;
+    let mut effects = reword(pending, Some(&raise.prompt), Some(&raise.declared), "raised_again", context)?;
     effects.waiter = Some(joined_by(waiter, raise, raised_by, pending.liveness, context.now));
     Ok(effects)
 }

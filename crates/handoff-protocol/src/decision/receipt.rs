@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     authority::Authority,
+    capability::CapabilityExercised,
     target::Target,
     terms::{ActorType, ClearanceSource, Disposition, Effective, Grade, PresentationBinding, ReceiptKind, WaiterState},
 };
@@ -54,8 +55,7 @@ pub struct Receipt {
     #[schemars(length(max = 0))]
     pub steps: Vec<Json>,
     /// Capabilities that were used on the way.
-    #[schemars(length(max = 0))]
-    pub capabilities_exercised: Vec<Json>,
+    pub capabilities_exercised: Vec<CapabilityExercised>,
     /// Where the clearance comes from.
     pub clearance: Clearance,
     /// Where the waiter stood.

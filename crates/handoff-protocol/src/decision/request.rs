@@ -17,7 +17,7 @@ use super::{
 use crate::{
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
-    id::{AuthorizationId, OrgId, PrincipalId, ReceiptId, RequestId},
+    id::{AuthorizationId, GrantHandle, OrgId, PrincipalId, ReceiptId, RequestId},
     json::{Json, NotCanonical, Object},
     timestamp::Timestamp,
 };
@@ -111,6 +111,15 @@ pub struct Request {
     pub corrections: Vec<ReceiptPointer>,
     /// The authorization that its answer minted.
     pub authorization: Option<AuthorizationId>,
+    /// Whether a secret was ever asked for: the authority that this needs stays, whatever is asked later (rule A-2).
+    #[serde(default, skip_serializing_if = "is_not_set")]
+    pub asked_secret: bool,
+    /// Whether a capability was ever granted, so that there may be sessions to list.
+    #[serde(default, skip_serializing_if = "is_not_set")]
+    pub granted: bool,
+    /// The grants that are open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_grants: Vec<GrantHandle>,
 }
 
 /// Where the waiter of one request stands (section 13 keeps one per request and reference).
@@ -132,13 +141,27 @@ pub struct ReceiptPointer {
 }
 
 impl Request {
-    /// Reads what an answer must be from the kept declaration.
+    /// Reads what an answer must be from the kept declaration, and who may give it, by the effective requirement.
     ///
     /// # Errors
     ///
     /// [`DecisionError::Internal`] if the kept declaration is not one that a raise would accept.
     pub fn requires(&self) -> Result<Requires, DecisionError> {
-        Requires::read(&self.requires).map_err(|_| DecisionError::Internal)
+        let requires = Requires::read(&self.requires).map_err(|_| DecisionError::Internal)?;
+        Ok(if self.asked_secret { requires.with_secret_floor() } else { requires })
+    }
+
+    /// Every name under which values can be submitted for this request (rule K-S1), each once.
+    #[must_use]
+    pub fn sink_refs(&self) -> Vec<&str> {
+        let Some(answer) = self.requires.get("answer") else { return Vec::new() };
+        let fields = answer.get("fields").and_then(Json::as_array).unwrap_or_default();
+        let of_fields = fields.iter().filter_map(|field| field.get("sink_ref"));
+        let of_all = answer.get("value_sink").and_then(|sink| sink.get("ref"));
+        let mut names: Vec<&str> = of_all.into_iter().chain(of_fields).filter_map(Json::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// The title, as it stands now.
@@ -251,6 +274,7 @@ impl Request {
     pub(super) fn settle(&mut self, state: RequestState, signal: SignalType, now: Timestamp) {
         self.state = state;
         self.ended_at = Some(now);
+        self.open_grants.clear();
         for delivery in &mut self.deliveries {
             delivery.close(now);
         }
@@ -260,4 +284,10 @@ impl Request {
             SignalType::Cancelled | SignalType::Superseded => WaiterState::Released,
         };
     }
+}
+
+/// For `skip_serializing_if`: a flag that is not set is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_not_set(flag: &bool) -> bool {
+    !*flag
 }

@@ -2,15 +2,29 @@
 
 use std::collections::HashSet;
 
-use super::{authority::Authority, error::DecisionError, field::Field, limits};
-use crate::json::{DecodeError, Json, Object, ObjectReader};
+use super::{
+    authority::Authority,
+    capability::{self, Capability},
+    error::DecisionError,
+    field::{Field, FieldKind},
+    limits,
+    sink::ValueSink,
+};
+use crate::{
+    json::{DecodeError, Json, Object, ObjectReader},
+    principal::{AuthStrength, Role},
+};
 
 /// A parsed `requires`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requires {
     /// The fields of an answer, in declared order.
     pub fields: Vec<Field>,
-    /// Who may answer.
+    /// Where values go that are not part of the answer.
+    pub value_sink: Option<ValueSink>,
+    /// What a person may use on the way.
+    pub capabilities: Vec<Capability>,
+    /// Who may answer: the effective requirement, with the floor that secrets set (rule A-2).
     pub authority: Authority,
 }
 
@@ -27,23 +41,33 @@ impl Requires {
         for name in reader.json().keys().filter(|name| name.starts_with("x-")) {
             reader.member(name);
         }
-        let mut fields = Vec::new();
+        let (mut fields, mut value_sink) = (Vec::new(), None);
         if let Some(answer) = reader.optional_object("answer")? {
             fields = read_fields(&answer)?;
-            if answer.optional("value_sink").is_some() {
-                return Err(answer.error("value_sink", "is not available on this server").into());
-            }
+            value_sink = answer.optional_object("value_sink")?.map(ValueSink::read).transpose()?;
             answer.finish()?;
         }
-        if let Some(capabilities) = reader.optional_array("capabilities")? {
-            capabilities.count_within(0, 0)?;
-        }
+        let capabilities = capability::read_all(&reader)?;
         let authority = match reader.optional_object("authority")? {
             Some(authority) => Authority::read(authority)?,
             None => Authority::default(),
         };
         reader.finish()?;
-        Ok(Self { fields, authority })
+        let requires = Self { fields, value_sink, capabilities, authority };
+        Ok(if requires.has_secrets() { requires.with_secret_floor() } else { requires })
+    }
+
+    /// Requires at least what a secret does (rule A-2): the highest role, and a session.
+    pub(super) fn with_secret_floor(mut self) -> Self {
+        self.authority.min_role = self.authority.min_role.max(Role::Admin);
+        self.authority.auth_strength = self.authority.auth_strength.max(AuthStrength::Session);
+        self
+    }
+
+    /// Whether a value of the answer is one that only a sink may see.
+    #[must_use]
+    pub fn has_secrets(&self) -> bool {
+        self.fields.iter().any(|field| matches!(field.kind, FieldKind::Secret))
     }
 
     /// The field of a name.
@@ -61,17 +85,13 @@ pub(super) fn check_vocabulary(requires: &Json) -> Result<(), DecisionError> {
     }
     let fields = requires.get("answer").and_then(|answer| answer.get("fields")).and_then(Json::as_array);
     for (place, field) in fields.unwrap_or_default().iter().enumerate() {
-        let known =
-            field.get("type").and_then(Json::as_str).is_some_and(|name| super::field::FieldKind::NAMES.contains(&name));
+        let known = field.get("type").and_then(Json::as_str).is_some_and(|name| FieldKind::NAMES.contains(&name));
         if !known {
             return Err(DecisionError::UnsupportedFieldType { path: format!("requires.answer.fields[{place}].type") });
         }
     }
     let capabilities = requires.get("capabilities").and_then(Json::as_array);
-    if capabilities.is_some_and(|capabilities| !capabilities.is_empty()) {
-        return Err(DecisionError::UnsupportedCapabilityType { path: "requires.capabilities[0].type".to_owned() });
-    }
-    Ok(())
+    capability::check_types(capabilities.unwrap_or_default())
 }
 
 fn read_fields(answer: &ObjectReader<'_, '_>) -> Result<Vec<Field>, DecisionError> {

@@ -2,6 +2,7 @@
 //! joins (rule K-1, case 3).
 
 use super::{
+    capability::{Declared, granted},
     context::{Context, Policy},
     effects::{Effects, EventType, Rendering},
     error::DecisionError,
@@ -20,7 +21,7 @@ use crate::json::Json;
 pub(super) fn reword(
     pending: &Request,
     prompt: Option<&Json>,
-    requires: Option<&Json>,
+    declared: Option<&Declared>,
     cause: &str,
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
@@ -28,13 +29,26 @@ pub(super) fn reword(
     if let Some(prompt) = prompt {
         request.prompt = prompt.clone();
     }
-    if let Some(requires) = requires {
-        request.requires = requires.clone();
+    let there = &context.capabilities.grants;
+    let granted =
+        declared.map(|declared| granted(declared, there, pending.id, pending.attempt_ttl, context)).transpose()?;
+    let (mut minted, mut dropped) = (Vec::new(), Vec::new());
+    if let Some(granted) = granted {
+        dropped.extend(there.iter().filter(|grant| !granted.open.contains(&grant.handle)));
+        request.granted |= !granted.open.is_empty();
+        request.open_grants = granted.open;
+        request.requires = granted.requires;
+        request.asked_secret |= request.requires()?.has_secrets();
+        minted = granted.minted;
     }
     request.version = request.version.saturating_add(1);
     check_default_answer(&request, context.policy)?;
     let before = Rendering::of(pending, context.mint)?;
     let mut effects = Effects::of(request);
+    effects.grants = minted;
+    for grant in dropped {
+        effects.revoke_grant(grant, context.capabilities, None, cause, context.now);
+    }
     effects.event(
         EventType::RequestAmended,
         [("cause", Json::from(cause)), ("rendering_before", Json::from(before.id.to_string()))],
@@ -43,14 +57,20 @@ pub(super) fn reword(
     Ok(effects)
 }
 
-/// The deadline and its policy stay as they were declared first, so what they answer with must fit the newer fields.
+/// The deadline and its policy stay as they were declared first, so what they answer with must fit the newer fields; and
+/// one that is never used must hold no secret all the same.
 fn check_default_answer(request: &Request, policy: &Policy) -> Result<(), DecisionError> {
     let schemas = policy.schemas.as_ref();
-    let policy = request.ttl_policy.as_ref().filter(|policy| policy.on_expiry == OnExpiry::Default);
+    let policy = request.ttl_policy.as_ref();
     let Some(answer) = policy.and_then(|policy| policy.default_answer.as_ref()).and_then(Json::as_object) else {
         return Ok(());
     };
-    values::check(&request.requires()?, answer, schemas).map_err(|_| {
+    let requires = request.requires()?;
+    let fits = match policy.map(|policy| policy.on_expiry) {
+        Some(OnExpiry::Default) => values::check(&requires, answer, schemas).is_ok(),
+        _ => values::raw_secrets(&requires, answer).is_empty(),
+    };
+    fits.then_some(()).ok_or_else(|| {
         DecisionError::invalid(
             "requires.answer",
             "must accept the default answer that the pending request was raised with; supersede that request, or cancel it \

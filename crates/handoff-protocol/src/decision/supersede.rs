@@ -93,6 +93,7 @@ pub fn supersede(
         [("superseded_by", Json::from(successor.id.to_string())), ("signal_id", Json::from(signal.id.to_string()))],
     );
     effects.clear_timers();
+    effects.close_capabilities(context.capabilities, now);
     effects.successor = Some(heir);
     effects.waiter = Some(waiter);
     effects.signals.push(signal);

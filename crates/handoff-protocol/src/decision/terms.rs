@@ -279,6 +279,60 @@ term! {
     }
 }
 
+term! {
+    /// What a capability is (section 16).
+    CapabilityType {
+        /// A surface that a person looks at or drives.
+        InteractiveSurface = "interactive_surface",
+        /// A document.
+        Document = "document",
+    }
+}
+term! {
+    /// What a person may do with a capability, in rising order.
+    CapabilityScope {
+        /// Look.
+        View = "view",
+        /// Act.
+        Drive = "drive",
+    }
+}
+term! {
+    /// With whom a resource is shared (rule G-5), from nobody outward.
+    SharedWith {
+        /// Nobody.
+        Isolated = "isolated",
+        /// What else belongs to the request.
+        Request = "request",
+        /// Everybody of a workspace.
+        Space = "space",
+        /// Everybody of the organization.
+        Org = "org",
+    }
+}
+term! {
+    /// Why a session of a grant ended (rule G-11).
+    SessionEnd {
+        /// Its person gave it back.
+        Released = "released",
+        /// The grant's time was over.
+        Expired = "expired",
+        /// The grant was revoked, or the request ended.
+        Revoked = "revoked",
+        /// Nobody renewed it.
+        LeaseLapsed = "lease_lapsed",
+    }
+}
+term! {
+    /// How a session of a grant is reached (rule G-8).
+    TransportKind {
+        /// A WebSocket.
+        Websocket = "websocket",
+        /// HTTPS.
+        Https = "https",
+    }
+}
+
 impl WaiterTerminal {
     /// What a request declares that says nothing of it (section 6): a lease is asked for by whoever may die.
     #[must_use]

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{
     error::{FieldError, FieldErrorCode},
+    field::{Field, FieldKind, is_provided},
     requires::Requires,
     schemas::Schemas,
 };
@@ -11,9 +12,12 @@ use crate::json::{Json, Object, normalize_numbers};
 
 /// Checks the values of a settling answer and collects every fault.
 ///
+/// A `text` of a request that declares a sink for its values may say that its value went there.
+///
 /// # Errors
 ///
-/// Each faulty field with its code, declared fields first, in declared order.
+/// Each faulty field with its code: raw secrets first, since they are the fault that matters most, then declared fields
+/// in declared order, then undeclared ones.
 pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Result<(), Vec<FieldError>> {
     let mut errors = Vec::new();
     for field in &requires.fields {
@@ -22,6 +26,7 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
                 errors.push(fault(&field.name, FieldErrorCode::Required, "is required".to_owned()));
             }
             None => {}
+            Some(value) if requires.value_sink.is_some() && is_text(field) && is_provided(value) => {}
             Some(value) => {
                 if let Err((code, message)) = field.check(value, schemas) {
                     errors.push(fault(&field.name, code, message));
@@ -32,7 +37,21 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
     for name in values.keys().filter(|name| requires.field(name).is_none()) {
         errors.push(fault(name, FieldErrorCode::UndeclaredField, "was not declared by this request".to_owned()));
     }
+    errors.sort_by_key(|error| error.code != FieldErrorCode::SecretValueNotPermitted);
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The fields that hold a raw secret (rule K-S6), whatever else may be wrong with the values.
+pub(super) fn raw_secrets<'r>(requires: &'r Requires, values: &Object) -> Vec<&'r str> {
+    let secrets = requires.fields.iter().filter(|field| matches!(field.kind, FieldKind::Secret));
+    secrets
+        .filter(|field| values.get(&field.name).is_some_and(|value| !value.is_null() && !is_provided(value)))
+        .map(|field| field.name.as_str())
+        .collect()
+}
+
+fn is_text(field: &Field) -> bool {
+    matches!(field.kind, FieldKind::Text { .. })
 }
 
 /// Brings the numbers of an answer's values to their stored spelling, or names each top-level field that holds one that

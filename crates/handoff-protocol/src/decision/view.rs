@@ -192,6 +192,15 @@ pub struct MintedAuthorization {
     pub expires_at: Option<Timestamp>,
 }
 
+/// What a submission of values returns: names alone (rule K-S3).
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct SinkValuesResult {
+    /// The names that were submitted.
+    pub accepted: Vec<String>,
+    /// Where the request stands.
+    pub state: RequestState,
+}
+
 /// What an acknowledgement returns.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct AckResult {

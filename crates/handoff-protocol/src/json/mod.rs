@@ -33,6 +33,7 @@ mod serialize_key;
 mod value;
 mod value_reader;
 mod visit;
+mod wipe;
 mod write;
 
 #[cfg(test)]

@@ -48,6 +48,11 @@ impl Number {
         value.is_finite().then(|| Self(format!("{value:?}").into()))
     }
 
+    /// Overwrites the text in memory; what is left is no number.
+    pub(super) fn wipe(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.0);
+    }
+
     /// Gives the text, as it was read.
     #[must_use]
     pub fn text(&self) -> &str {

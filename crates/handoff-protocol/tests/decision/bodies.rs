@@ -5,18 +5,23 @@ use std::collections::BTreeSet;
 use handoff_protocol::{
     decision::{
         Acknowledge, Amend, Answer, Arm, Cancel, Correct, DecisionError, FieldKind, Policy, Raise, Redeem, Supersede,
-        WaiterRef, limits,
-        terms::{Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
+        WaiterRef,
+        capability::{Resolve, Revoke},
+        limits,
+        sink::SinkSubmission,
+        terms::{CapabilityScope, CapabilityType, Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
         wire::{
-            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CancelBody, CorrectBody,
-            Evidence, EvidenceKind, FieldSpec, FieldType, Prompt, RaiseBody, RedeemBody, Requires, SupersedeBody,
-            ToBody, TtlPolicySpec,
+            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CancelBody, CapabilitySpec,
+            CorrectBody, Evidence, EvidenceKind, FieldSpec, FieldType, Prompt, RaiseBody, RedeemBody, Requires,
+            ResolveBody, RevokeBody, SinkValuesBody, SupersedeBody, ToBody, TtlPolicySpec, ValueSinkSpec,
         },
     },
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
+    id::SinkRef,
     json::{Json, Object, from_json},
     principal::{AuthStrength, Role},
+    secret::Secret,
 };
 use proptest::{
     collection::vec,
@@ -95,6 +100,10 @@ fn field(place: usize) -> impl Strategy<Value = (FieldSpec, Json)> {
                 field.schema_ref = required.then(|| "https://example.com/schema".to_owned());
                 json(r#"{"any":["thing"]}"#)
             }
+            FieldType::Secret => {
+                field.sink_ref = required.then(|| SinkRef::parse("snk_01K3M7QW8ZC4YRXB2N6VD9FTHF").unwrap());
+                json(r#"{"provided":true}"#)
+            }
             FieldType::FileRef => Json::from("file"),
             _ => Json::from(true),
         };
@@ -117,20 +126,50 @@ fn authority() -> impl Strategy<Value = AuthoritySpec> {
     )
 }
 
+fn capability() -> impl Strategy<Value = CapabilitySpec> {
+    let types = select(CapabilityType::ALL).prop_map(|(_, term)| term);
+    let scopes = select(CapabilityScope::ALL).prop_map(|(_, term)| term);
+    let words = (option::of(text(0, limits::LABEL_CHARS)), option::of(text(0, limits::PURPOSE_CHARS)));
+    let names = (option::of(text(0, limits::PROVIDER_CHARS)), option::of(text(0, limits::RESOURCE_REF_CHARS)));
+    (types, scopes, words, names, duration(), any::<bool>(), option::of(object())).prop_map(
+        |(capability_type, scope, words, names, ttl, optional, constraints)| {
+            let mut capability = CapabilitySpec::new(capability_type, scope);
+            (capability.label, capability.purpose) = words;
+            (capability.provider, capability.resource_ref) = names;
+            (capability.ttl, capability.optional, capability.constraints) = (ttl, optional, constraints);
+            capability
+        },
+    )
+}
+
+fn value_sink() -> impl Strategy<Value = ValueSinkSpec> {
+    let names = (option::of(text(0, limits::SINK_NAME_CHARS)), option::of(text(0, limits::SINK_NAME_CHARS)));
+    // What looks like an address is refused (rule K-S7).
+    let reference = text(1, limits::SINK_REF_CHARS).prop_map(|text| text.replace('/', "."));
+    (names, reference).prop_map(|((provider, op), reference)| ValueSinkSpec { provider, op, reference })
+}
+
 /// Fields with values that they accept, and everything else that can be required.
 fn requires() -> impl Strategy<Value = (Requires, Object)> {
     let fields = (0..5_usize).prop_flat_map(|many| (0..many).map(field).collect::<Vec<_>>());
-    (fields, option::of(authority()), object()).prop_map(|(fields, authority, extensions)| {
-        let mut requires = Requires::new();
-        let mut values = Object::new();
-        for (field, value) in fields {
-            values.insert(field.name.clone(), value);
-            requires = requires.field(field);
-        }
-        requires.authority = authority;
-        requires.extensions = extensions.into_iter().map(|(name, value)| (format!("x-{name}"), value)).collect();
-        (requires, values)
-    })
+    let used = (vec(capability(), 0..3), option::of(value_sink()));
+    (fields, option::of(authority()), object(), used).prop_map(
+        |(fields, authority, extensions, (capabilities, sink))| {
+            let mut requires = Requires::new();
+            let mut values = Object::new();
+            for (field, value) in fields {
+                values.insert(field.name.clone(), value);
+                requires = requires.field(field);
+            }
+            requires.authority = authority;
+            requires.capabilities = capabilities;
+            if let Some(sink) = sink {
+                requires = requires.value_sink(sink);
+            }
+            requires.extensions = extensions.into_iter().map(|(name, value)| (format!("x-{name}"), value)).collect();
+            (requires, values)
+        },
+    )
 }
 
 fn duration() -> impl Strategy<Value = Option<ExactDuration>> {
@@ -238,13 +277,18 @@ fn hold<B: JsonSchema>(full: &str, lenient: &[&str], read: impl Fn(&Json) -> Res
 fn every_documented_limit_of_a_raise_is_the_readers_own() {
     let full = r#"{"waiter_ref":"run:1","liveness":"durable","urgency":"low","ttl":"PT1H","attempt_ttl":"PT1H",
         "prompt":{"title":"?","body":"?","evidence":[{"kind":"link","label":"?","url":"a:b","value":1,"ref":"?"}]},
-        "requires":{"v":1,"x-own":1,"capabilities":[],"authority":{"min_role":"viewer","auth_strength":"session",
+        "requires":{"v":1,"x-own":1,"authority":{"min_role":"viewer","auth_strength":"session",
             "assignees":[{"kind":"anyone","value":"*"}],"quorum":1,"forbid_requester":true,"reason":"?"},
             "answer":{"fields":[
                 {"name":"a","type":"choice","label":"?","help":"?","required":false,"multi":true,"initial":[],
                  "options":[{"id":"a","label":"?"}]},
                 {"name":"b","type":"number","min":1},{"name":"c","type":"number","max":1},
-                {"name":"d","type":"text","max_len":1},{"name":"e","type":"document","schema_ref":"a:b"}]}},
+                {"name":"d","type":"text","max_len":1},{"name":"e","type":"document","schema_ref":"a:b"},
+                {"name":"f","type":"secret","sink_ref":"snk_01K3M7QW8ZC4YRXB2N6VD9FTHF"}],
+                "value_sink":{"provider":"?","op":"?","ref":"?"}},
+            "capabilities":[{"handle":"hg_01K3M7QW8ZC4YRXB2N6VD9FTHG","type":"document","scope":"view","provider":"?",
+                "resource_ref":"?","label":"?","purpose":"?","optional":true,"ttl":"PT1H","constraints":{},
+                "blast_radius_digest":"sha256:00000000000000000000000000000000"}]},
         "ttl_policy":{"on_expiry":"default","default_answer":{}},"on_waiter_terminal":"keep","mode":"gated",
         "presentation_binding":"strict","dedupe_key":"?","metadata":{},"test_mode":true,
         "effect_digest":"sha256:00000000000000000000000000000000"}"#;
@@ -255,7 +299,8 @@ fn every_documented_limit_of_a_raise_is_the_readers_own() {
 #[test]
 fn every_documented_limit_of_the_other_bodies_is_the_readers_own() {
     let answer = r#"{"values":{},"via_delivery_id":"dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT","partial":false,"note":"?",
-        "disposition":"decide","capability_uses":[],"rendered_digest":"sha256:00000000000000000000000000000000"}"#;
+        "disposition":"decide","capability_uses":[{"handle":"hg_01K3M7QW8ZC4YRXB2N6VD9FTHG",
+        "session_ref":"hs_01K3MB2R4S8ZC4YRXB2N6VD9FT"}],"rendered_digest":"sha256:00000000000000000000000000000000"}"#;
     // A wrong delivery never blocks an answer (rule S-6).
     let read = |body: &Json| Answer::read(&person(Role::Admin), body.clone()).map(drop);
     hold::<AnswerBody>(answer, &["via_delivery_id pattern"], read);
@@ -268,6 +313,13 @@ fn every_documented_limit_of_the_other_bodies_is_the_readers_own() {
     hold::<SupersedeBody>(supersede, &["by pattern"], |body| Supersede::read(&machine(), body.clone()).map(drop));
     let redeem = r#"{"effect_key":"?","effect_digest":"sha256:00000000000000000000000000000000"}"#;
     hold::<RedeemBody>(redeem, &[], |body| Redeem::read(&machine(), body).map(drop));
+    let resolve = r#"{"scopes":["view"],"accepted_blast_radius_digest":"sha256:00000000000000000000000000000000",
+        "constraints":{}}"#;
+    hold::<ResolveBody>(resolve, &[], |body| Resolve::read(&person(Role::Admin), body.clone()).map(drop));
+    hold::<RevokeBody>(r#"{"reason":"?"}"#, &[], |body| Revoke::read(&person(Role::Admin), body).map(drop));
+    hold::<SinkValuesBody>(r#"{"values":{}}"#, &[], |body| {
+        SinkSubmission::read(&person(Role::Admin), Secret::new(body.clone())).map(drop)
+    });
     let ack = r#"{"resume_token":"rt_01K3M7QW9A8ZC4YRXB2N6VD9FT","applied":true,"reason":"?"}"#;
     hold::<AckBody>(ack, &[], |body| Acknowledge::read(body).map(drop));
 }

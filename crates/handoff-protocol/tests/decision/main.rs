@@ -5,6 +5,7 @@
 mod answering;
 mod bodies;
 mod bundles;
+mod capabilities;
 mod correcting;
 mod expiring;
 mod idempotency;
@@ -17,6 +18,7 @@ mod refusals;
 mod scene;
 mod schema_walk;
 mod sealing;
+mod secrets;
 mod settled;
 mod signatures;
 mod terms;

@@ -2,7 +2,11 @@
 
 use handoff_protocol::{
     chain::Head,
-    decision::{Answer, Context, DecisionError, Effects, Fired, Policy, Raise, Request, Waiter, answer, expire, raise},
+    decision::{
+        Answer, Context, DecisionError, Effects, Fired, Policy, Raise, Request, Waiter, answer,
+        capability::{BlastRadius, Capabilities},
+        expire, raise,
+    },
     digest::Digest,
     id::{Mint, OrgId, ServiceAccountId, Ulid, UserId},
     json::{Json, Number, read_str},
@@ -17,16 +21,23 @@ pub(crate) const START: Timestamp = Timestamp::from_unix_seconds(1_785_000_000);
 pub(crate) struct Scene {
     pub(crate) now: Timestamp,
     pub(crate) policy: Policy,
+    /// What the request of the scene holds.
+    pub(crate) capabilities: Capabilities,
     mint: Mint,
 }
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        Self { now: START, policy: Policy::default(), mint: Mint::new(START, Ulid::MIN, [7; 32]) }
+        Self {
+            now: START,
+            policy: Policy::default(),
+            capabilities: Capabilities::NONE,
+            mint: Mint::new(START, Ulid::MIN, [7; 32]),
+        }
     }
 
     pub(crate) fn context(&mut self) -> Context<'_> {
-        Context { now: self.now, mint: &mut self.mint, policy: &self.policy }
+        Context { now: self.now, mint: &mut self.mint, policy: &self.policy, capabilities: &self.capabilities }
     }
 
     /// Raises a body as a machine.
@@ -37,6 +48,8 @@ impl Scene {
 
     pub(crate) fn raise_effects(&mut self, body: Json) -> Effects {
         let command = Raise::read(&machine(), body, &Policy::default()).unwrap();
+        let radii = vec![BlastRadius::unknown(); command.capabilities().len()];
+        let command = command.with_blast_radii(radii);
         raise(&command, &machine(), None, &mut self.context()).unwrap()
     }
 

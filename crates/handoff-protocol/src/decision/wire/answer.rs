@@ -3,13 +3,8 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::{Unavailable, is_not_set};
-use crate::{
-    decision::limits,
-    digest::AnyDigest,
-    id::DeliveryId,
-    json::{Json, Object},
-};
+use super::{CapabilityUse, is_not_set};
+use crate::{decision::limits, digest::AnyDigest, id::DeliveryId, json::Object};
 
 /// A person's answer.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -35,10 +30,10 @@ pub struct AnswerBody {
     /// What the person does with the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disposition: Option<DispositionSpec>,
-    /// What was used on the way; this server has nothing to offer, so the list is empty.
+    /// The sessions that were used on the way: the answerer's own, under grants of this request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<Json>", length(max = 0))]
-    pub capability_uses: Vec<Unavailable>,
+    #[schemars(length(max = limits::CAPABILITY_USES))]
+    pub capability_uses: Vec<CapabilityUse>,
     /// The request's `rendered_digest` as it was shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rendered_digest: Option<AnyDigest>,

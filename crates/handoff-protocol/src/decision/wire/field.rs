@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::is_not_set;
 use crate::{
     decision::limits,
+    id::SinkRef,
     json::{Json, MAX_SAFE_INTEGER},
 };
 
@@ -59,6 +60,9 @@ pub struct FieldSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "uri"))]
     pub schema_ref: Option<String>,
+    /// Where its value is submitted to, past the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sink_ref: Option<SinkRef>,
 }
 
 /// What an answer to a field is.
@@ -74,6 +78,8 @@ pub enum FieldType {
     Number,
     /// True or false.
     Boolean,
+    /// `{"provided": true}` and nothing else: the value itself is submitted to a sink.
+    Secret,
     /// True and nothing else.
     Attestation,
     /// Any JSON but null.
@@ -112,6 +118,7 @@ impl FieldSpec {
             max: None,
             initial: None,
             schema_ref: None,
+            sink_ref: None,
         }
     }
 
@@ -136,6 +143,13 @@ impl FieldSpec {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Sets where its value is submitted to.
+    #[must_use]
+    pub fn sink(mut self, sink: SinkRef) -> Self {
+        self.sink_ref = Some(sink);
         self
     }
 

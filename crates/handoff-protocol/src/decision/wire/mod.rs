@@ -18,6 +18,7 @@
 
 mod answer;
 mod authority;
+mod capability;
 mod field;
 mod operations;
 mod prompt;
@@ -29,11 +30,12 @@ use serde::Serialize;
 pub use self::{
     answer::{AnswerBody, CorrectBody, DispositionSpec},
     authority::{Assignee, AssigneeKind, AuthoritySpec},
+    capability::{CapabilitySpec, CapabilityUse, ResolveBody, RevokeBody, SinkValuesBody, ValueSinkSpec},
     field::{FieldSpec, FieldType, OptionSpec},
     operations::{AckBody, AmendBody, AttemptBody, CancelBody, RedeemBody, SupersedeBody},
     prompt::{Evidence, EvidenceKind, Prompt},
     raise::{RaiseBody, TtlPolicySpec},
-    requires::{AnswerSpec, Requires, Unavailable},
+    requires::{AnswerSpec, Requires},
 };
 use crate::json::{Json, JsonError, to_json};
 
@@ -57,6 +59,8 @@ impl ToBody for CancelBody {}
 impl ToBody for CorrectBody {}
 impl ToBody for RaiseBody {}
 impl ToBody for RedeemBody {}
+impl ToBody for ResolveBody {}
+impl ToBody for RevokeBody {}
 impl ToBody for SupersedeBody {}
 
 /// For `skip_serializing_if`: a flag that is not set is left out.

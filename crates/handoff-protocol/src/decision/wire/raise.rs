@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AuthoritySpec, FieldSpec, Prompt, Requires, is_not_set};
+use super::{AuthoritySpec, CapabilitySpec, FieldSpec, Prompt, Requires, ValueSinkSpec, is_not_set};
 use crate::{
     decision::{
         WaiterRef, limits,
@@ -121,6 +121,20 @@ impl RaiseBody {
     #[must_use]
     pub fn authority(mut self, authority: AuthoritySpec) -> Self {
         self.requires = self.requires.authority(authority);
+        self
+    }
+
+    /// Adds something that the answerer may use on the way.
+    #[must_use]
+    pub fn capability(mut self, capability: CapabilitySpec) -> Self {
+        self.requires = self.requires.capability(capability);
+        self
+    }
+
+    /// Sets where values go that are not part of the answer.
+    #[must_use]
+    pub fn value_sink(mut self, sink: ValueSinkSpec) -> Self {
+        self.requires = self.requires.value_sink(sink);
         self
     }
 

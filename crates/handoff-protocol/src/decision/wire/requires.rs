@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::{AuthoritySpec, FieldSpec};
+use super::{AuthoritySpec, CapabilitySpec, FieldSpec, ValueSinkSpec};
 use crate::{decision::limits, json::Json};
 
 /// What an answer must be, and who may give it. Members whose names begin with `x-` are kept and served untouched.
@@ -19,10 +19,10 @@ pub struct Requires {
     /// What the answer is made of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerSpec>,
-    /// What the answerer may use on the way; this server has nothing to offer, so the list is empty.
+    /// What the answerer may use on the way, each under a grant of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<Json>", length(max = 0))]
-    pub capabilities: Vec<Unavailable>,
+    #[schemars(length(max = limits::CAPABILITIES))]
+    pub capabilities: Vec<CapabilitySpec>,
     /// Who may answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authority: Option<AuthoritySpec>,
@@ -41,11 +41,10 @@ pub struct AnswerSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::FIELDS))]
     pub fields: Vec<FieldSpec>,
+    /// Where values go that are not part of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_sink: Option<ValueSinkSpec>,
 }
-
-/// What this server does not have: there is no such value, so a list of them is empty.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub enum Unavailable {}
 
 impl Requires {
     /// That somebody answers, and no more.
@@ -58,6 +57,20 @@ impl Requires {
     #[must_use]
     pub fn field(mut self, field: FieldSpec) -> Self {
         self.answer.get_or_insert_default().fields.push(field);
+        self
+    }
+
+    /// Adds something that the answerer may use on the way.
+    #[must_use]
+    pub fn capability(mut self, capability: CapabilitySpec) -> Self {
+        self.capabilities.push(capability);
+        self
+    }
+
+    /// Sets where values go that are not part of the answer.
+    #[must_use]
+    pub fn value_sink(mut self, sink: ValueSinkSpec) -> Self {
+        self.answer.get_or_insert_default().value_sink = Some(sink);
         self
     }
 
