@@ -1,16 +1,18 @@
 //! The engine and its builder.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use handoff_protocol::{decision::Policy, id::TenantId, timestamp::Timestamp};
 
 use crate::{
+    capability::{CapabilityProvider, Providers, RelayProvider},
     clock::{Clock, SystemClock},
     decision::SignsOfLife,
     entropy::{Entropy, SystemEntropy},
     hub::Hub,
     identity::IdentityError,
     signer::Signer,
+    sink::{SecretSink, Sinks},
     store::{Store, StoreError},
     worker::SweepCounters,
 };
@@ -31,6 +33,8 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     pub(crate) sweeps: SweepCounters,
     pub(crate) signs: SignsOfLife,
+    pub(crate) providers: Providers,
+    pub(crate) sinks: Sinks,
     /// Since when this engine could hear a waiter.
     pub(crate) listening_since: Timestamp,
     listener: tokio::task::JoinHandle<()>,
@@ -56,6 +60,10 @@ pub struct Builder {
     signer: Option<Arc<dyn Signer>>,
     policy: Option<Policy>,
     public_base: Option<String>,
+    capability_base: Option<String>,
+    capability_providers: HashMap<String, Arc<dyn CapabilityProvider>>,
+    capability_default: Option<Arc<dyn CapabilityProvider>>,
+    sinks: Sinks,
 }
 
 /// An engine could not be built.
@@ -142,6 +150,37 @@ impl Builder {
         self
     }
 
+    /// Where the deployment's relay listens, `wss://127.0.0.1:8443` unless set: the base of the addresses of resources
+    /// that no provider was registered for (section 24).
+    pub fn capability_transport_base(mut self, base: impl Into<String>) -> Self {
+        self.capability_base = Some(base.into());
+        self
+    }
+
+    /// Registers whoever has the resources that declarations name with this `provider`.
+    pub fn capability_provider(mut self, name: impl Into<String>, provider: Arc<dyn CapabilityProvider>) -> Self {
+        self.capability_providers.insert(name.into(), provider);
+        self
+    }
+
+    /// Registers whoever has the resources of every other name.
+    pub fn default_capability_provider(mut self, provider: Arc<dyn CapabilityProvider>) -> Self {
+        self.capability_default = Some(provider);
+        self
+    }
+
+    /// Registers where values go whose `value_sink` names this `provider`.
+    pub fn sink(mut self, name: impl Into<String>, sink: Arc<dyn SecretSink>) -> Self {
+        self.sinks.named.insert(name.into(), sink);
+        self
+    }
+
+    /// Registers where all other values go; without it they are dropped (rule K-S4).
+    pub fn default_sink(mut self, sink: Arc<dyn SecretSink>) -> Self {
+        self.sinks.default = Some(sink);
+        self
+    }
+
     /// Builds the engine, publishes its signer's key and begins to listen to the store. Call it within a Tokio runtime.
     ///
     /// Timers act only while a [`worker`](crate::worker) runs.
@@ -154,18 +193,26 @@ impl Builder {
         let hub = Hub::default();
         let listener = hub.listen(store.wakes());
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let entropy = self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy));
+        let relay = || {
+            let base = self.capability_base.unwrap_or_else(|| CAPABILITY_TRANSPORT_BASE.to_owned());
+            Arc::new(RelayProvider::new(base, Arc::clone(&entropy))) as Arc<dyn CapabilityProvider>
+        };
+        let providers = Providers::new(self.capability_providers, self.capability_default.unwrap_or_else(relay));
         let engine = Engine {
             inner: Arc::new(Inner {
                 store,
                 listening_since: clock.now(),
                 clock,
-                entropy: self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy)),
+                entropy,
                 signer: self.signer,
                 policy: Arc::new(self.policy.unwrap_or_default()),
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
                 sweeps: SweepCounters::default(),
                 signs: SignsOfLife::default(),
+                providers,
+                sinks: self.sinks,
                 listener,
             }),
         };
@@ -187,6 +234,9 @@ impl std::fmt::Debug for Engine {
         formatter.debug_struct("Engine").field("public_base", &self.inner.public_base).finish_non_exhaustive()
     }
 }
+
+/// Where a deployment's relay listens unless the deployment says otherwise (section 24).
+pub const CAPABILITY_TRANSPORT_BASE: &str = "wss://127.0.0.1:8443";
 
 /// The tenant of what must be found before a tenant is known.
 pub(crate) const SYSTEM: TenantId = TenantId::System;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`engine`] | [`Engine`] and its builder |
 //! | [`store`] | the store port |
-//! | [`clock`], [`entropy`], [`signer`] | the other ports |
+//! | [`clock`], [`entropy`], [`signer`], [`capability`], [`sink`] | the other ports |
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
@@ -18,6 +18,7 @@
 //!
 //! `examples/embed` in the repository is a complete program.
 
+pub mod capability;
 pub mod clock;
 pub mod decision;
 mod document;
@@ -27,6 +28,7 @@ pub mod export;
 mod hub;
 pub mod identity;
 pub mod signer;
+pub mod sink;
 pub mod store;
 mod transaction;
 pub mod worker;

@@ -70,6 +70,18 @@ impl View<'_> {
         }
     }
 
+    /// Documents by their ids, in that order, loaded together; what is not there is left out.
+    pub(crate) fn get_all<D: Document, E>(&self, ids: &[impl std::fmt::Display]) -> Result<Vec<Kept<D>>, Halt<E>> {
+        let keys: Vec<RecordKey> = ids.iter().map(|id| RecordKey::new(D::KIND, id)).collect();
+        let missing = keys.iter().filter(|key| self.loaded.record(key).is_none());
+        let reads = missing.fold(Reads::none(), |reads, key| reads.record(key.clone()));
+        if !reads.is_empty() {
+            return Err(Halt::Need(reads));
+        }
+        let found = keys.iter().filter_map(|key| self.loaded.record(key).flatten());
+        found.map(|record| document::read(record).map_err(Halt::Broken)).collect()
+    }
+
     /// The documents behind the first rows of an index.
     pub(crate) fn scan<D: Document, E>(&self, read: IndexRead) -> Result<Vec<Kept<D>>, Halt<E>> {
         match self.loaded.index(&read) {

@@ -136,6 +136,12 @@ impl Engine {
             Ok(TimerAction::LapseLease { waiter }) => {
                 self.lapse_lease(timer.tenant, waiter, timer.key.clone(), timer.epoch).await
             }
+            Ok(TimerAction::LapseSession { session }) => {
+                self.lapse_session(timer.tenant, session, timer.key.clone(), timer.epoch).await
+            }
+            Ok(TimerAction::CloseSession { session }) => {
+                self.close_session(timer.tenant, session, timer.key.clone(), timer.epoch).await
+            }
             Ok(TimerAction::PurgeReplays) => self.purge_replays(timer.tenant, timer.key.clone(), timer.epoch).await,
             Err(reason) => {
                 tracing::error!(key = %timer.key, reason, "a timer says nothing that this version understands");

@@ -28,6 +28,8 @@ impl Engine {
         key: Option<&IdempotencyKey>,
     ) -> Result<RequestView, DecisionError> {
         let command = Amend::read(principal, body)?;
+        let radii = self.blast_radii(principal, command.capabilities()).await?;
+        let command = command.with_blast_radii(radii);
         let (digest, reads) = (command.digest(), Reads::none());
         let operate = Operate { principal, operation: Operation::Amend, id, key, digest, reads };
         let (asker, base) = (principal.clone(), self.public_base().to_owned());

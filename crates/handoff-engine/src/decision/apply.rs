@@ -17,6 +17,7 @@ use handoff_protocol::{
 
 use super::{
     documents::{ReceiptPlace, ReplayRecord},
+    held::Held,
     keys::{self, TimerAction},
 };
 use crate::{
@@ -32,6 +33,7 @@ pub(crate) struct Before<'a> {
     pub(crate) request: Option<&'a Kept<Request>>,
     pub(crate) waiter: Option<&'a Kept<Waiter>>,
     pub(crate) successor: Option<&'a Kept<Request>>,
+    pub(super) held: Option<&'a Held>,
 }
 
 /// A write-set under construction.
@@ -111,6 +113,12 @@ impl Writes {
                 attestation,
             });
         }
+        for grant in &effects.grants {
+            self.put_changed(before.held.and_then(|held| held.grant(grant.handle)), grant)?;
+        }
+        for session in &effects.sessions {
+            self.put_changed(before.held.and_then(|held| held.session(session.session_ref)), session)?;
+        }
         for rendering in &effects.renderings {
             self.set
                 .blobs
@@ -141,6 +149,16 @@ impl Writes {
                     key: keys::lease_timer(waiter),
                     due: *due,
                     action: json_text(&TimerAction::LapseLease { waiter })?,
+                },
+                TimerChange::SetSession(session, due) => TimerWrite::Put {
+                    key: keys::session_timer(*session),
+                    due: *due,
+                    action: json_text(&TimerAction::LapseSession { session: *session })?,
+                },
+                TimerChange::CloseSession(session, due) => TimerWrite::Put {
+                    key: keys::session_timer(*session),
+                    due: *due,
+                    action: json_text(&TimerAction::CloseSession { session: *session })?,
                 },
                 TimerChange::ClearAttempt => TimerWrite::Remove { key: keys::attempt_timer(request) },
             });

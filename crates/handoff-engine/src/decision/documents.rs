@@ -3,6 +3,7 @@
 use handoff_protocol::{
     decision::{
         Authorization, Request, Signal, Waiter,
+        capability::{Grant, GrantSession},
         idempotency::Replay,
         terms::{Liveness, RequestState, WaiterState},
     },
@@ -39,6 +40,10 @@ impl Document for Request {
                 rows.push(IndexRow { index, sort_key: keys::by_waiter(&self.waiter_ref, self.id) });
             }
         }
+        rows.extend(self.sink_refs().into_iter().map(|reference| IndexRow {
+            index: keys::BY_SINK,
+            sort_key: keys::by_sink(reference, self.state, self.id),
+        }));
         rows
     }
 }
@@ -88,6 +93,31 @@ impl Document for Authorization {
 
     fn index(&self) -> Vec<IndexRow> {
         Vec::new()
+    }
+}
+
+impl Document for Grant {
+    const KIND: RecordKind = keys::GRANT;
+
+    fn id(&self) -> String {
+        self.handle.to_string()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        Vec::new()
+    }
+}
+
+impl Document for GrantSession {
+    const KIND: RecordKind = keys::SESSION;
+
+    fn id(&self) -> String {
+        self.session_ref.to_string()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        let sort_key = keys::session_of(self.request_id, self.resolved_at, self.session_ref);
+        vec![IndexRow { index: keys::SESSIONS, sort_key }]
     }
 }
 

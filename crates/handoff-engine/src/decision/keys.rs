@@ -3,7 +3,7 @@
 use handoff_protocol::{
     decision::{WaiterRef, terms::RequestState},
     digest::Digest,
-    id::{RequestId, Ulid},
+    id::{RequestId, SessionRef, Ulid},
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ pub(crate) const WAITER: RecordKind = RecordKind::from_static("waiter");
 pub(crate) const SIGNAL: RecordKind = RecordKind::from_static("signal");
 pub(crate) const AUTHORIZATION: RecordKind = RecordKind::from_static("authorization");
 pub(crate) const RECEIPT: RecordKind = RecordKind::from_static("receipt");
+pub(crate) const GRANT: RecordKind = RecordKind::from_static("grant");
+pub(crate) const SESSION: RecordKind = RecordKind::from_static("grant_session");
 pub(crate) const REPLAY: RecordKind = RecordKind::from_static("replay");
 
 /// The chain of a tenant's receipts.
@@ -34,6 +36,10 @@ pub(crate) const BY_QUESTION: IndexName = IndexName::from_static("request.questi
 pub(crate) const LEASED: IndexName = IndexName::from_static("request.leased");
 /// Pending requests whose waiter was given up, by waiter, then id.
 pub(crate) const ORPHANED: IndexName = IndexName::from_static("request.orphaned");
+/// Requests that declare a place for values, by the place, then pending ones first, then newest first.
+pub(crate) const BY_SINK: IndexName = IndexName::from_static("request.sink");
+/// Sessions of a request's grants, by request, then the time of their opening.
+pub(crate) const SESSIONS: IndexName = IndexName::from_static("grant_session.request");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
 /// Replay records, by the time they lapse.
@@ -78,6 +84,20 @@ pub(crate) fn unacked(waiter: &WaiterRef, sequence: u64) -> Vec<u8> {
     [waiter.digest().as_bytes().as_slice(), &sequence.to_be_bytes()].concat()
 }
 
+/// The rows of a place for values; its name is free text.
+pub(crate) fn sink_prefix(reference: &str) -> Vec<u8> {
+    Digest::of(reference).as_bytes().to_vec()
+}
+
+pub(crate) fn by_sink(reference: &str, state: RequestState, id: RequestId) -> Vec<u8> {
+    let newest_first = (!id.ulid().as_u128()).to_be_bytes();
+    [sink_prefix(reference).as_slice(), &[u8::from(state.is_final())], &newest_first].concat()
+}
+
+pub(crate) fn session_of(request: RequestId, resolved_at: Timestamp, session: SessionRef) -> Vec<u8> {
+    [by_id(request).as_slice(), &time_bytes(resolved_at), &ulid_bytes(session.ulid())].concat()
+}
+
 pub(crate) fn replay_expiry(expires_at: Timestamp, id: &str) -> Vec<u8> {
     [time_bytes(expires_at).as_slice(), id.as_bytes()].concat()
 }
@@ -114,6 +134,10 @@ pub(crate) fn lease_timer(waiter: Digest) -> TimerKey {
     TimerKey::new(format!("lease/{}", waiter.hex()))
 }
 
+pub(crate) fn session_timer(session: SessionRef) -> TimerKey {
+    TimerKey::new(format!("session/{session}"))
+}
+
 /// What a timer of this domain does when its time comes.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -132,6 +156,16 @@ pub(crate) enum TimerAction {
     LapseLease {
         /// The digest of its reference.
         waiter: Digest,
+    },
+    /// End a session of a grant that was not renewed.
+    LapseSession {
+        /// Which.
+        session: SessionRef,
+    },
+    /// Tell the provider of a session that it ended.
+    CloseSession {
+        /// Which.
+        session: SessionRef,
     },
     /// Delete replay records that lapsed.
     PurgeReplays,

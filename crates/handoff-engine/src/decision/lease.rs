@@ -24,6 +24,7 @@ use handoff_protocol::{
 
 use super::{
     apply::{Before, Writes, json_text},
+    held::Held,
     internal,
     keys::{self, TimerAction},
     tenant_of,
@@ -300,13 +301,17 @@ impl Engine {
             if !kept.document.orphaned {
                 return Ok(Outcome::Nothing(false));
             }
+            let held = Held::load(view, &request.document)?;
+            let capabilities = held.capabilities();
             let mut mint = view.mint();
-            let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+            let mut context =
+                Context { now: moment.now, mint: &mut mint, policy: &policy, capabilities: &capabilities };
             let Some(effects) = lease::orphan(&request.document, &kept.document, loss, &mut context) else {
                 return Ok(Outcome::Nothing(true));
             };
             let mut writes = Writes::default();
-            let before = Before { request: Some(&request), waiter: Some(&kept), successor: None };
+            let before =
+                Before { request: Some(&request), waiter: Some(&kept), held: Some(&held), ..Before::default() };
             writes.effects(before, &effects, None).map_err(Halt::Broken)?;
             Ok(Outcome::Write(writes.finish(&mint), true))
         })

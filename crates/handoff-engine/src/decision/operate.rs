@@ -17,6 +17,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{
     apply::{Before, Keyed, Writes, json_text, replayed},
     documents::ReplayRecord,
+    held::{Held, Seen},
     keys, tenant_of,
 };
 use crate::{
@@ -66,7 +67,33 @@ impl Engine {
             + Sync
             + 'static,
     {
+        let transition = Arc::new(transition);
+        let mut seen = Seen::default();
+        loop {
+            let done = self.operate_with(&operate, &seen, Arc::clone(&transition)).await;
+            match seen.ask(self).await {
+                Some(answers) => seen = answers,
+                None => return done,
+            }
+        }
+    }
+
+    /// Runs a transition with what providers saw of the request's open sessions, as far as they were asked.
+    async fn operate_with<R, F>(
+        &self,
+        operate: &Operate<'_>,
+        seen: &Seen,
+        transition: Arc<F>,
+    ) -> Result<R, DecisionError>
+    where
+        R: Serialize + DeserializeOwned + Send + 'static,
+        F: Fn(&View<'_>, &Request, &Waiter, &mut Context<'_>) -> Result<Done<R>, Halt<DecisionError>>
+            + Send
+            + Sync
+            + 'static,
+    {
         let Operate { principal, operation, id, key, digest, reads } = operate;
+        let (operation, id, digest, reads, seen) = (*operation, *id, *digest, reads.clone(), seen.clone());
         let keyed = key.map(|key| Keyed {
             scope: ReplayScope::new(principal, operation, Some(id), key),
             digest,
@@ -93,11 +120,20 @@ impl Engine {
             let request = request.ok_or(DecisionError::RequestNotFound)?;
             let waiter =
                 view.get::<Waiter, _>(request.document.waiter_ref.digest().hex())?.ok_or(DecisionError::Internal)?;
+            let held = Held::load(view, &request.document)?;
+            let mut capabilities = held.capabilities();
+            seen.fill(&mut capabilities)?;
             let mut mint = view.mint();
-            let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+            let mut context =
+                Context { now: moment.now, mint: &mut mint, policy: &policy, capabilities: &capabilities };
             let done = transition(view, &request.document, &waiter.document, &mut context)?;
             let mut writes = Writes::default();
-            let before = Before { request: Some(&request), waiter: Some(&waiter), successor: done.successor.as_ref() };
+            let before = Before {
+                request: Some(&request),
+                waiter: Some(&waiter),
+                successor: done.successor.as_ref(),
+                held: Some(&held),
+            };
             writes.effects(before, &done.effects, signer.as_deref()).map_err(Halt::Broken)?;
             if let Some(keyed) = &keyed {
                 let text = json_text(&done.reply).map_err(Halt::Broken)?.to_string();

@@ -1,6 +1,9 @@
 //! Raising a request: rule K-1 in its order, atomically.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use handoff_protocol::{
     decision::{
@@ -17,6 +20,7 @@ use handoff_protocol::{
 use super::{
     apply::{Before, Keyed, Writes},
     documents::ReplayRecord,
+    held::Held,
     keys, tenant_of,
 };
 use crate::{
@@ -59,7 +63,26 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<Raised, DecisionError> {
-        let command = Raise::read(principal, body, self.policy())?;
+        let command = Arc::new(Raise::read(principal, body, self.policy())?);
+        let asking = Arc::new(AtomicBool::new(false));
+        let raised = self.raise_as(principal, Arc::clone(&command), key, &asking).await;
+        if !asking.load(Ordering::Relaxed) {
+            return raised;
+        }
+        // Nothing that was there answers the call, so what it asks to be granted matters, and providers are asked.
+        let radii = self.blast_radii(principal, command.capabilities()).await?;
+        let command = Arc::unwrap_or_clone(command).with_blast_radii(radii);
+        self.raise_as(principal, Arc::new(command), key, &asking).await
+    }
+
+    /// Raises with what is known of the capabilities' resources; `asking` says that more must be known.
+    async fn raise_as(
+        &self,
+        principal: &Principal,
+        command: Arc<Raise>,
+        key: Option<&IdempotencyKey>,
+        asking: &Arc<AtomicBool>,
+    ) -> Result<Raised, DecisionError> {
         let keyed = key.map(|key| Keyed {
             scope: ReplayScope::new(principal, Operation::Raise, None, key),
             digest: command.digest(),
@@ -75,7 +98,7 @@ impl Engine {
         if let Some(keyed) = &keyed {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
-        let (asker, policy) = (principal.clone(), Arc::clone(&self.inner.policy));
+        let (asker, policy, asking) = (principal.clone(), Arc::clone(&self.inner.policy), Arc::clone(asking));
         let came = self
             .decide(tenant_of(principal), reads, move |view, moment| {
                 let stored = match &keyed {
@@ -89,16 +112,31 @@ impl Engine {
                         return Ok(Outcome::Nothing(Came::Replayed(*id)));
                     }
                 }
+                if command.needs_blast_radii() {
+                    asking.store(true, Ordering::Relaxed);
+                    return Err(DecisionError::Internal.into());
+                }
                 let waiter = view.get::<Waiter, _>(&waiter_id)?;
                 let before = waiter.as_ref().map(|kept| &kept.document);
                 let pending = view.scan::<Request, _>(same_question.clone())?.into_iter().next();
+                let held = match &pending {
+                    Some(pending) => Held::load(view, &pending.document)?,
+                    None => Held::default(),
+                };
+                let capabilities = held.capabilities();
                 let mut mint = view.mint();
-                let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+                let mut context =
+                    Context { now: moment.now, mint: &mut mint, policy: &policy, capabilities: &capabilities };
                 let effects = match &pending {
                     Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
                     None => raise(&command, &asker, before, &mut context)?,
                 };
-                let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), successor: None };
+                let before_write = Before {
+                    request: pending.as_ref(),
+                    waiter: waiter.as_ref(),
+                    held: Some(&held),
+                    ..Before::default()
+                };
                 let mut writes = Writes::default();
                 writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
                 if let Some(keyed) = &keyed {

@@ -10,6 +10,7 @@ use handoff_protocol::{
 use super::{
     apply::{Before, Writes, json_text},
     documents::ReplayRecord,
+    held::Held,
     keys::{self, TimerAction},
 };
 use crate::{
@@ -85,10 +86,18 @@ impl Engine {
                 let waiter = view
                     .get::<Waiter, _>(request.document.waiter_ref.digest().hex())?
                     .ok_or(DecisionError::Internal)?;
-                let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+                let held = Held::load(view, &request.document)?;
+                let capabilities = held.capabilities();
+                let mut context =
+                    Context { now: moment.now, mint: &mut mint, policy: &policy, capabilities: &capabilities };
                 match transition(view, &request.document, &waiter.document, &mut context)? {
                     Fired::Acted(effects) => {
-                        let before = Before { request: Some(&request), waiter: Some(&waiter), successor: None };
+                        let before = Before {
+                            request: Some(&request),
+                            waiter: Some(&waiter),
+                            held: Some(&held),
+                            ..Before::default()
+                        };
                         writes.effects(before, &effects, signer.as_deref()).map_err(Halt::Broken)?;
                     }
                     // The clock stepped back, or the time was moved: the wait goes on.

@@ -1,8 +1,9 @@
 //! The engine over the store in memory, a virtual clock and seeded entropy: what callers see, one test a behavior.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod bootstrap;
+mod capabilities;
 mod correcting;
 mod events;
 mod expiry;
@@ -13,6 +14,7 @@ mod leases;
 mod listing;
 mod races;
 mod record;
+mod sinks;
 mod tenants;
 mod waiting;
 mod world;

@@ -1,0 +1,156 @@
+//! Submitting values to a sink (section 17). They pass through and are kept nowhere.
+
+use std::sync::Arc;
+
+use handoff_protocol::{
+    decision::{
+        Context, DecisionError, Request,
+        capability::Capabilities,
+        idempotency::{self, IdempotencyKey, ReplayOutcome, ReplayScope},
+        sink::{SinkSubmission, SubmittedNames, ValueSink, check_submission},
+        view::SinkValuesResult,
+    },
+    id::RequestId,
+    json::Json,
+    principal::Principal,
+    secret::Secret,
+};
+
+use super::{
+    apply::{Keyed, Writes, json_text, replayed},
+    documents::ReplayRecord,
+    internal, keys, tenant_of,
+};
+use crate::{
+    engine::Engine,
+    identity::documents::{PRINCIPAL, PrincipalRecord},
+    sink::SinkDelivery,
+    store::{IndexRead, Reads, RecordKey},
+    transaction::{Halt, Outcome, View},
+};
+
+/// What a submission came to, before anything left the house.
+enum Submission {
+    /// It was made before.
+    Made(SinkValuesResult),
+    /// It may be made.
+    Allowed { request: RequestId, sink: Option<ValueSink>, result: SinkValuesResult },
+}
+
+impl Engine {
+    /// Hands values to the sink that a request declares under a name, with the authority that an answer would need. Only
+    /// their names are kept, and only under a key. Repeating it under the same key does nothing more.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`]: the codes of `POST /sinks/{ref}/values`; after [`DecisionError::Internal`] the sink may have
+    /// the values, and a repeat under the same key is known to it by the same name.
+    pub async fn submit_values(
+        &self,
+        principal: &Principal,
+        reference: &str,
+        body: Secret<Json>,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<SinkValuesResult, DecisionError> {
+        let submission = SinkSubmission::read(principal, body)?;
+        let keyed = match key {
+            Some(key) => Some(Keyed {
+                scope: ReplayScope::of_sink(principal, reference, key),
+                digest: submission.digest(key)?,
+                ttl: self.policy().idempotency_ttl,
+            }),
+            None => None,
+        };
+        let (request, sink, result) = match self.allow(principal, reference, submission.names(), keyed.clone()).await? {
+            Submission::Made(result) => return Ok(result),
+            Submission::Allowed { request, sink, result } => (request, sink, result),
+        };
+        let delivery = SinkDelivery {
+            tenant: principal.tenant,
+            request,
+            reference: reference.to_owned(),
+            op: sink.as_ref().and_then(|sink| sink.op.clone()),
+            submitted_by: principal.id(),
+            submission: keyed.as_ref().map(|keyed| keyed.scope.id()),
+            values: submission.into_values(),
+        };
+        let provider = sink.as_ref().and_then(|sink| sink.provider.as_deref());
+        self.inner.sinks.submit(provider, delivery).await.map_err(|error| internal(&error))?;
+        match keyed {
+            Some(keyed) => self.made(principal, keyed, result).await,
+            None => Ok(result),
+        }
+    }
+
+    /// Whether values may go to a sink: a replay first, then the request, then its rules. The store sees names alone.
+    async fn allow(
+        &self,
+        principal: &Principal,
+        reference: &str,
+        names: SubmittedNames,
+        keyed: Option<Keyed>,
+    ) -> Result<Submission, DecisionError> {
+        let id = principal.id().ok_or(DecisionError::Internal)?;
+        let declared = IndexRead { index: keys::BY_SINK, prefix: keys::sink_prefix(reference), limit: 1 };
+        let mut reads = Reads::none().index(declared.clone()).record(RecordKey::new(PRINCIPAL, id));
+        if let Some(keyed) = &keyed {
+            reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
+        }
+        let (person, policy) = (principal.clone(), Arc::clone(&self.inner.policy));
+        self.decide(tenant_of(principal), reads, move |view, moment| {
+            let request = view.scan::<Request, _>(declared.clone())?.into_iter().next();
+            if let Some(keyed) = &keyed
+                && let Some(made) = find(view, keyed, request.as_ref().map(|kept| kept.document.id), moment.now)?
+            {
+                return Ok(Outcome::Nothing(Submission::Made(made)));
+            }
+            let request = request.ok_or(DecisionError::RequestNotFound)?.document;
+            let mut person = person.clone();
+            let record = view.get::<PrincipalRecord, _>(id)?.ok_or(DecisionError::InvalidApiKey)?;
+            record.document.refresh(&mut person).ok_or(DecisionError::InvalidApiKey)?;
+            let mut mint = view.mint();
+            let context =
+                Context { now: moment.now, mint: &mut mint, policy: &policy, capabilities: &Capabilities::NONE };
+            check_submission(&request, &names, &person, &context)?;
+            let sink = request.requires()?.value_sink;
+            let result = SinkValuesResult { accepted: names.iter().map(str::to_owned).collect(), state: request.state };
+            Ok(Outcome::Nothing(Submission::Allowed { request: request.id, sink, result }))
+        })
+        .await
+    }
+
+    /// Keeps that a submission was made: its names, under its key. Of two at the same time, both say what the first did.
+    async fn made(
+        &self,
+        principal: &Principal,
+        keyed: Keyed,
+        result: SinkValuesResult,
+    ) -> Result<SinkValuesResult, DecisionError> {
+        let reads = Reads::none().record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
+        self.decide(tenant_of(principal), reads, move |view, moment| {
+            if let Some(made) = find(view, &keyed, None, moment.now)? {
+                return Ok(Outcome::Nothing(made));
+            }
+            let lapsed = view.get::<ReplayRecord, DecisionError>(keyed.scope.id())?;
+            let text = json_text(&result).map_err(Halt::Broken)?.to_string();
+            let mut writes = Writes::default();
+            writes.replay(&keyed, lapsed.as_ref(), ReplayOutcome::Body(text), moment.now).map_err(Halt::Broken)?;
+            Ok(Outcome::Write(writes.finish(&view.mint()), result.clone()))
+        })
+        .await
+    }
+}
+
+fn find(
+    view: &View<'_>,
+    keyed: &Keyed,
+    request: Option<RequestId>,
+    now: handoff_protocol::timestamp::Timestamp,
+) -> Result<Option<SinkValuesResult>, Halt<DecisionError>> {
+    let stored = view.get::<ReplayRecord, _>(keyed.scope.id())?;
+    let replay = stored.as_ref().map(|kept| &kept.document.replay);
+    match idempotency::find(replay, keyed.digest, request, now)? {
+        Some(ReplayOutcome::Body(text)) => replayed(text).map(Some),
+        Some(ReplayOutcome::Request(_) | ReplayOutcome::Session(_)) | None => Ok(None),
+    }
+}
