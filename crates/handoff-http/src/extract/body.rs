@@ -7,7 +7,11 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
-use handoff_protocol::json::{Json, Object, read};
+use handoff_protocol::{
+    json::{Json, Object, read},
+    secret::Secret,
+};
+use zeroize::Zeroize as _;
 
 use crate::{api::Api, options::HttpOptions, refusal::Refusal};
 
@@ -38,11 +42,37 @@ impl FromRequest<Api> for SentOptionalBody {
     }
 }
 
+/// A body that nobody else may see: it is wiped when it is dropped, and so is what it was read from (rule K-S5).
+pub(crate) struct SentSecretBody(pub(crate) Secret<Json>);
+
+impl FromRequest<Api> for SentSecretBody {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Refusal> {
+        let received = receive_with(request, &api.options, wipe).await?;
+        let parsed = parse(&received).map(|body| Self(Secret::new(body)));
+        wipe(received);
+        parsed
+    }
+}
+
 fn parse(bytes: &[u8]) -> Result<Json, Refusal> {
     read(bytes).map_err(|error| Refusal::invalid("", format!("must be one JSON document: {error}")))
 }
 
+/// Overwrites what was received, where nobody else refers to the same memory.
+fn wipe(spent: Bytes) {
+    if let Ok(mut bytes) = spent.try_into_mut() {
+        bytes.as_mut().zeroize();
+    }
+}
+
 async fn receive(request: Request, options: &HttpOptions) -> Result<Bytes, Refusal> {
+    receive_with(request, options, drop).await
+}
+
+/// Receives a body; `spend` gets each piece once it is copied.
+async fn receive_with(request: Request, options: &HttpOptions, spend: fn(Bytes)) -> Result<Bytes, Refusal> {
     let announced = request
         .headers()
         .get(header::CONTENT_LENGTH)
@@ -56,7 +86,7 @@ async fn receive(request: Request, options: &HttpOptions) -> Result<Bytes, Refus
         }
         return Err(too_large(options));
     }
-    let whole = tokio::time::timeout(options.body_timeout, collect(&mut stream, options.body_limit));
+    let whole = tokio::time::timeout(options.body_timeout, collect(&mut stream, options.body_limit, announced, spend));
     match whole.await {
         Ok(Collected::Whole(bytes)) => Ok(bytes),
         Ok(Collected::TooLarge) => {
@@ -76,14 +106,16 @@ enum Collected {
     Broken,
 }
 
-async fn collect(stream: &mut BodyDataStream, limit: usize) -> Collected {
-    let mut whole = BytesMut::new();
+async fn collect(stream: &mut BodyDataStream, limit: usize, announced: Option<usize>, spend: fn(Bytes)) -> Collected {
+    // With room for all that was announced, nothing is left behind by growing.
+    let mut whole = BytesMut::with_capacity(announced.unwrap_or_default().min(limit));
     while let Some(chunk) = stream.next().await {
         let Ok(chunk) = chunk else { return Collected::Broken };
         if whole.len().saturating_add(chunk.len()) > limit {
             return Collected::TooLarge;
         }
         whole.extend_from_slice(&chunk);
+        spend(chunk);
     }
     Collected::Whole(whole.freeze())
 }

@@ -7,9 +7,9 @@ mod path;
 mod query;
 
 pub(crate) use self::{
-    body::{SentBody, SentOptionalBody},
+    body::{SentBody, SentOptionalBody, SentSecretBody},
     caller::{Caller, presented},
     key::SentKey,
-    path::{Named, NamedWaiter},
+    path::{Named, NamedGrant, NamedSession, NamedSink, NamedWaiter},
     query::{Query, digits},
 };

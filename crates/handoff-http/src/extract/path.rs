@@ -8,7 +8,7 @@ use axum::{
 };
 use handoff_protocol::{
     decision::WaiterRef,
-    id::{Id, Ulid},
+    id::{GrantHandle, Id, SecretId, SessionRef, Ulid},
 };
 
 use crate::{api::Api, refusal::Refusal};
@@ -21,6 +21,15 @@ pub(crate) struct Named<I>(pub(crate) I);
 
 /// The one waiter reference in the path, decoded as one segment (rule X-12); none if it can be nobody's.
 pub(crate) struct NamedWaiter(pub(crate) Option<WaiterRef>);
+
+/// The grant in the path; what is no handle is unknown, as with ids.
+pub(crate) struct NamedGrant(pub(crate) GrantHandle);
+
+/// The grant and the session in the path.
+pub(crate) struct NamedSession(pub(crate) GrantHandle, pub(crate) SessionRef);
+
+/// The name of a place for values, decoded as one segment; an empty one if that is not UTF-8, which is nobody's.
+pub(crate) struct NamedSink(pub(crate) String);
 
 impl<I: Id + FromStr + Send> FromRequestParts<Api> for Named<I> {
     type Rejection = Refusal;
@@ -37,6 +46,37 @@ impl FromRequestParts<Api> for NamedWaiter {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
         Ok(Self(segment(parts, api).await.and_then(|text| WaiterRef::parse(&text).ok())))
     }
+}
+
+impl FromRequestParts<Api> for NamedGrant {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        Ok(Self(secret(segment(parts, api).await.as_deref())))
+    }
+}
+
+impl FromRequestParts<Api> for NamedSession {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        let params = RawPathParams::from_request_parts(parts, api).await.ok();
+        let mut texts = params.iter().flatten().map(|(_, text)| text);
+        Ok(Self(secret(texts.next()), secret(texts.next())))
+    }
+}
+
+impl FromRequestParts<Api> for NamedSink {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        Ok(Self(segment(parts, api).await.unwrap_or_default()))
+    }
+}
+
+/// A name that is drawn at random, or the one that never is.
+fn secret<S: SecretId + FromStr>(text: Option<&str>) -> S {
+    text.and_then(|text| text.parse().ok()).unwrap_or_else(|| S::from_ulid(Ulid::MIN))
 }
 
 /// The segment that the route names, decoded; none if that is not UTF-8.

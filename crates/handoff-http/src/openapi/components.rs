@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use handoff_protocol::{
     decision::{ErrorEnvelope, WaiterRef, limits},
-    id::{AuthorizationId, ReceiptId, RequestId, SignalId},
+    id::{AuthorizationId, GrantHandle, ReceiptId, RequestId, SessionRef, SignalId},
     json::{Json, Object, to_json},
 };
 use schemars::{
@@ -15,12 +15,13 @@ use schemars::{
 use super::{component, object};
 
 /// The refusals that operations name, by status, in the order in which they stand.
-pub(super) const REFUSALS: [(&str, &str); 8] = [
+pub(super) const REFUSALS: [(&str, &str); 9] = [
     ("400", "BadRequest"),
     ("401", "Unauthorized"),
     ("403", "Forbidden"),
     ("404", "NotFound"),
     ("409", "Conflict"),
+    ("410", "Gone"),
     ("422", "UnprocessableEntity"),
     ("429", "RateLimited"),
     ("default", "Refusal"),
@@ -35,11 +36,14 @@ const HEADERS: [(&str, &str, &str); 5] = [
 ];
 
 /// Parameters in paths: the name, the component, what it names.
-const IN_PATH: [(&str, &str, &str); 5] = [
+const IN_PATH: [(&str, &str, &str); 8] = [
     ("request_id", "RequestIdPath", "The request."),
     ("receipt_id", "ReceiptIdPath", "The receipt."),
     ("signal_id", "SignalIdPath", "The signal."),
     ("authorization_id", "AuthorizationIdPath", "The authorization."),
+    ("handle", "GrantHandlePath", "The grant."),
+    ("session_ref", "SessionRefPath", "The session."),
+    ("sink_ref", "SinkRefPath", "The name of the place, percent-encoded, as a field or `value_sink` declares it."),
     ("waiter_ref", "WaiterRefPath", "The waiter's reference, percent-encoded: `/` is `%2F`."),
 ];
 
@@ -138,6 +142,9 @@ fn parameters(schemas: &mut Schemas) -> Json {
             "receipt_id" => schemas.read::<ReceiptId>(),
             "signal_id" => schemas.read::<SignalId>(),
             "authorization_id" => schemas.read::<AuthorizationId>(),
+            "handle" => schemas.read::<GrantHandle>(),
+            "session_ref" => schemas.read::<SessionRef>(),
+            "sink_ref" => object([("type", "string".into())]),
             _ => schemas.read::<WaiterRef>(),
         };
         all.insert(shared, parameter(name, "path", words, schema));
@@ -185,6 +192,7 @@ fn refusals(error: &Json) -> Json {
             "401" => "Nobody is authenticated.",
             "403" => "The caller may not do this.",
             "404" => "There is no such thing in the caller's tenant.",
+            "410" => "The grant's time is over; arming the attempt again renews it.",
             "409" => "It stands otherwise than the call expects.",
             "422" => "Values do not fit the fields; `fields` names each.",
             "429" => "The credential has no calls left in this minute.",

@@ -5,8 +5,9 @@
 //! | `document` | paths and components, put together |
 //! | `operation` | one operation, in the order in which one says it |
 //! | `components` | schemas out of types, parameters, headers, refusals |
-//! | `requests`, `receipts`, `waiters`, `service` | the operations, by resource |
+//! | `requests`, `receipts`, `waiters`, `capabilities`, `service` | the operations, by resource |
 
+mod capabilities;
 mod components;
 mod document;
 mod operation;
@@ -30,6 +31,7 @@ fn described() -> Document {
     requests::add(&mut document);
     receipts::add(&mut document);
     waiters::add(&mut document);
+    capabilities::add(&mut document);
     service::add(&mut document);
     document
 }

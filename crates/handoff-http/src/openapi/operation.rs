@@ -41,6 +41,10 @@ impl Operation {
         Self::new("post", path, id, tag, summary)
     }
 
+    pub(super) fn delete(path: &'static str, id: &str, tag: &str, summary: &str) -> Self {
+        Self::new("delete", path, id, tag, summary)
+    }
+
     fn new(method: &'static str, path: &'static str, id: &str, tag: &str, summary: &str) -> Self {
         let mut said = Object::new();
         said.insert("tags", vec![Json::from(tag)]);

@@ -2,7 +2,7 @@
 
 use std::future::{Ready, ready};
 
-use handoff_protocol::decision::{FieldKind, limits};
+use handoff_protocol::decision::{FieldKind, capability::Capability, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub(super) fn read() -> Ready<Reply> {
         conformance_level: 1,
         extensions: &[],
         field_types: &FieldKind::NAMES,
-        capability_types: &[],
+        capability_types: &Capability::TYPES,
         max_wait_seconds: limits::MAX_WAIT_SECONDS,
         core_version: env!("CARGO_PKG_VERSION"),
         channels: &["inapp"],

@@ -3,19 +3,21 @@
 mod authorizations;
 mod description;
 mod export;
+mod grants;
 mod keys;
 mod meta;
 mod operations;
 mod receipts;
 mod requests;
 mod signals;
+mod sinks;
 mod waiters;
 
 use std::future::{Ready, ready};
 
 use axum::{
     Router, middleware,
-    routing::{MethodRouter, any, get, post},
+    routing::{MethodRouter, any, delete, get, post},
 };
 use handoff_engine::Engine;
 
@@ -54,6 +56,11 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/signals/{signal_id}/ack", post(signals::acknowledge))
         .route("/v1/authorizations/{authorization_id}", get(authorizations::read))
         .route("/v1/authorizations/{authorization_id}/redeem", post(authorizations::redeem))
+        .route("/v1/grants/{handle}", get(grants::read).delete(grants::revoke))
+        .route("/v1/grants/{handle}/sessions", post(grants::resolve))
+        .route("/v1/grants/{handle}/sessions/{session_ref}", delete(grants::release))
+        .route("/v1/grants/{handle}/sessions/{session_ref}/renew", post(grants::renew))
+        .route("/v1/sinks/{sink_ref}/values", post(sinks::submit))
         .route("/v1/export", get(export::read))
         .route("/v1/keys", get(keys::read))
         .route("/.well-known/handoff-keys.json", get(keys::read))

@@ -1,23 +1,9 @@
 //! Where our document differs from the contract, and why.
 
-/// Operations that this build does not serve: escalation and reassignment, callbacks, capabilities, sinks, deliveries of
-/// their own.
-pub(crate) const NOT_SERVED: [&str; 11] = [
-    "escalateRequest",
-    "reassignRequest",
-    "listSignalAttempts",
-    "getCapabilityGrant",
-    "revokeCapabilityGrant",
-    "resolveCapabilityGrant",
-    "renewGrantSession",
-    "releaseGrantSession",
-    "submitSinkValues",
-    "getDelivery",
-    "redeliverDelivery",
-];
+/// Operations that this build does not serve: escalation and reassignment, callbacks, deliveries of their own.
+pub(crate) const NOT_SERVED: [&str; 5] =
+    ["escalateRequest", "reassignRequest", "listSignalAttempts", "getDelivery", "redeliverDelivery"];
 
-const NO_CAPABILITIES: &str = "this build offers no capabilities, and refuses by name rather than ignoring";
-const NO_SECRETS: &str = "this build takes no secrets and has no sinks, and refuses by name rather than ignoring";
 const NO_ROUTING: &str = "this build has the in-app page and no other channel, so there is nothing to route";
 const NO_DIRECTORY: &str = "this build knows neither groups nor rotations, so that nobody could ever answer";
 const NO_QUORUM: &str = "a quorum above the server's maximum is refused, never taken for 1 (rule A-8); here it is 1";
@@ -28,7 +14,7 @@ const ADDITIVE: &str = "reading Q-6: in the contract's schemas and fixtures, clo
 const SECTION_22: &str = "the endpoint's row in section 22 has this refusal, the contract's document leaves it out";
 
 /// Where, what, and why. A star stands for anything.
-pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
+pub(crate) const ALLOWED: [(&str, &str, &str); 36] = [
     // What we accept.
     (
         "*body.requires",
@@ -36,19 +22,15 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
         "reading Q-16: beyond `x-` members, unknown ones are refused (rule D-3)",
     ),
     ("*body.requires.answer.fields[].max_len", "goes beyond maximum", "numbers stay within +/-(2^53 - 1) (rule N-1)"),
-    ("*body.requires.answer.fields[].type", r#""secret""#, NO_SECRETS),
-    ("*body.requires.answer.fields[].sink_ref", "is not declared", NO_SECRETS),
-    ("*body.requires.answer.value_sink", "is not declared", NO_SECRETS),
+    ("*body.requires.capabilities[].type", "may be any value", "an unknown type has a refusal of its own (rule D-2)"),
     ("*body.requires.authority.assignees[].kind", r#""group""#, NO_DIRECTORY),
     ("*body.requires.authority.assignees[].kind", r#""rotation""#, NO_DIRECTORY),
     ("*body.requires.authority.quorum", "goes beyond maximum", NO_QUORUM),
-    ("*body.requires.capabilities", "goes beyond maxItems", NO_CAPABILITIES),
     ("raiseRequest body.callback", "is not declared", NO_CALLBACKS),
     ("raiseRequest body.resume_payload", "is not declared", NO_CONTINUATION),
     ("raiseRequest body.resume_ref", "is not declared", NO_CONTINUATION),
     ("raiseRequest body.routing", "is not declared", NO_ROUTING),
     ("raiseRequest body.ttl_policy.reminder_every", "is not declared", NO_ROUTING),
-    ("answerRequest body.capability_uses", "goes beyond maxItems", NO_CAPABILITIES),
     ("answerRequest body.delegate_to", "is not declared", ONE_STEP),
     ("answerRequest body.disposition", r#""delegate""#, ONE_STEP),
     ("answerRequest body.disposition", r#""unable""#, ONE_STEP),
@@ -58,6 +40,7 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
         "goes beyond maxProperties",
         "no request declares a tenth as many; a refusal stays small",
     ),
+    ("submitSinkValues body.values", "goes beyond maxProperties", "no request declares a tenth as many"),
     ("listRequests assignee", "goes beyond pattern", "what is no principal is a bad value, so 400 (section 21)"),
     ("*Idempotency-Key", "is not taken", "a repeat is known by what it names, so that no key is needed (rule K-8)"),
     // What we answer.
@@ -65,6 +48,18 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
     ("*.decision.receipt_id", "may be null", "members that do not apply are null (rule X-3)"),
     ("*decision.effective", "is not declared", ADDITIVE),
     ("*decision.delegated_to", "is not declared", "a receipt names the last delegation (rule S-2)"),
+    (
+        "*requires.capabilities[].constraints",
+        "is not declared",
+        "taken where it is sent (rule G-1), served as declared",
+    ),
+    (
+        "*requires.capabilities[].handle",
+        "may be left out",
+        "it may be on the way in (rule G-1), and always is there on the way out (rule D-7)",
+    ),
+    ("*capabilities_exercised[].close_reason", "is not declared", ADDITIVE),
+    ("*capabilities_exercised[].role_at_grant", "is not declared", ADDITIVE),
     ("*rendered.binding", "is not declared", ADDITIVE),
     ("*rendered.diverged", "is not declared", ADDITIVE),
     ("*authority.endorsements", "is not declared", "every endorser is listed (rule A-8)"),
@@ -72,5 +67,6 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
     ("getRequest 400", "is not declared", SECTION_22),
     ("pollWaiterSignals 404", "is not declared", SECTION_22),
     ("reattachWaiter 404", "is not declared", SECTION_22),
+    ("revokeCapabilityGrant 400", "is not declared", "what is no JSON is refused wherever a body is read (rule B-1)"),
     ("reattachWaiter 400", "is not declared", "what is no JSON is refused wherever a body is read (rule B-1)"),
 ];

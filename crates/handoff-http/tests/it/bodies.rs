@@ -129,6 +129,8 @@ async fn a_name_given_twice_is_refused_at_any_depth_however_it_is_spelled_and_no
                 format!(r#"{{"values":{{"x":{inner}}},"note":"x"}}"#),
                 editor,
             ),
+            ("/v1/sinks/vault/values".to_owned(), format!(r#"{{"values":{inner}}}"#), editor),
+            ("/v1/grants/hg_x/sessions".to_owned(), format!(r#"{{"scopes":["view"],"x":{inner}}}"#), editor),
             ("/v1/signals/sig_x/ack".to_owned(), format!(r#"{{"applied":true,"x":{inner}}}"#), machine),
             ("/v1/authorizations/auth_x/redeem".to_owned(), format!(r#"{{"effect_key":"x","x":{inner}}}"#), machine),
         ]

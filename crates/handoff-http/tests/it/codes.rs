@@ -12,7 +12,7 @@ use handoff_testkit::Fault;
 
 use crate::{
     client::Reply,
-    world::{World, question},
+    world::{World, question, take_over},
 };
 
 const UNKNOWN: &str = "01K3M7QW9A8ZC4YRXB2N6VD9FT";
@@ -30,7 +30,12 @@ fn status_of(code: ErrorCode) -> u16 {
         | "insufficient_authority"
         | "requester_may_not_answer"
         | "auth_strength_not_permitted" => 403,
-        "request_not_found" | "waiter_not_found" | "signal_not_found" | "authorization_not_found" => 404,
+        "capability_expired" => 410,
+        "capability_not_found"
+        | "request_not_found"
+        | "waiter_not_found"
+        | "signal_not_found"
+        | "authorization_not_found" => 404,
         "answer_validation_failed" => 422,
         "rate_limited" => 429,
         "internal_error" => 500,
@@ -60,12 +65,8 @@ async fn every_code_can_be_provoked_but_those_that_nothing_may_produce() {
             // What nothing may ever produce.
             "product_not_entitled",
             "tenant_mismatch",
-            // What belongs to capabilities and to deliveries that report how far they got; this build has neither.
-            "capability_not_found",
+            // What belongs to deliveries that report how far they got; this build has none.
             "request_in_progress",
-            "blast_radius_mismatch",
-            "grant_already_held",
-            "capability_expired",
             // What nothing may ever produce.
             "delivery_unavailable",
         ]
@@ -113,6 +114,31 @@ async fn provoke(code: ErrorCode) -> Option<Reply> {
         }
         ErrorCode::AuthorizationNotFound => {
             world.get(&format!("/v1/authorizations/auth_{UNKNOWN}")).token(machine).send().await
+        }
+        ErrorCode::CapabilityNotFound => {
+            world.get(&format!("/v1/grants/hg_{UNKNOWN}")).token(&world.home.admin).send().await
+        }
+        ErrorCode::CapabilityExpired => {
+            let grant = raise(take_over("run:1")).await.str("requires.capabilities.0.handle");
+            world.time.advance(Duration::from_secs(15 * 60));
+            world.get(&format!("/v1/grants/{grant}")).token(&world.home.admin).send().await
+        }
+        ErrorCode::BlastRadiusMismatch => {
+            let grant = raise(take_over("run:1")).await.str("requires.capabilities.0.handle");
+            let digest = "a".repeat(64);
+            let body = format!(r#"{{"scopes":["view"],"accepted_blast_radius_digest":"sha256:{digest}"}}"#);
+            world.post(&format!("/v1/grants/{grant}/sessions"), body).token(editor).send().await
+        }
+        ErrorCode::GrantAlreadyHeld => {
+            let raised = raise(take_over("run:1")).await;
+            let (grant, digest) = (
+                raised.str("requires.capabilities.0.handle"),
+                raised.str("requires.capabilities.0.blast_radius_digest"),
+            );
+            let body = format!(r#"{{"scopes":["view"],"accepted_blast_radius_digest":"{digest}"}}"#);
+            let resolve = |token: &str| world.post(&format!("/v1/grants/{grant}/sessions"), body.clone()).token(token);
+            resolve(editor).expect(200).await;
+            resolve(&world.home.admin).send().await
         }
         ErrorCode::AlreadyAnswered => {
             let request = world.raise("run:1").await.str("id");
@@ -182,10 +208,6 @@ async fn provoke(code: ErrorCode) -> Option<Reply> {
         ErrorCode::ProductNotEntitled
         | ErrorCode::TenantMismatch
         | ErrorCode::DeliveryUnavailable
-        | ErrorCode::CapabilityNotFound
-        | ErrorCode::CapabilityExpired
-        | ErrorCode::BlastRadiusMismatch
-        | ErrorCode::GrantAlreadyHeld
         | ErrorCode::RequestInProgress => return None,
     })
 }

@@ -6,11 +6,12 @@ use handoff_protocol::json::{Json, read};
 
 use crate::{
     schema::Schemas,
-    world::{World, question},
+    world::{World, question, sign_in, take_over},
 };
 
 /// Members that unmodified clients ignore and that the contract's closed schemas do not list.
-const ADDITIVE: [&str; 5] = ["effective", "binding", "diverged", "delegated_to", "endorsements"];
+const ADDITIVE: [&str; 7] =
+    ["effective", "binding", "diverged", "delegated_to", "endorsements", "role_at_grant", "close_reason"];
 
 /// Members that are null where they do not apply (rule X-3), which the closed schemas overlook.
 const NULLABLE: [&str; 1] = ["receipt_id"];
@@ -90,6 +91,24 @@ async fn every_response_has_the_shape_of_the_contract() {
     let redeem = world.post(&format!("{authorization}/redeem"), r#"{"effect_key":"x"}"#).token(machine);
     checked("RedeemResult", &redeem.expect(200).await.json());
     checked("Authorization", &get(authorization, 200).await.json());
+
+    let taken = world.post("/v1/requests", take_over("run:7")).token(machine).expect(201).await;
+    checked("Request", &taken.json());
+    let admin = world.home.admin.as_str();
+    let grant = format!("/v1/grants/{}", taken.str("requires.capabilities.0.handle"));
+    checked("CapabilityGrant", &world.get(&grant).token(admin).expect(200).await.json());
+    let digest = taken.str("requires.capabilities.0.blast_radius_digest");
+    let resolve = format!(r#"{{"scopes":["view","drive"],"accepted_blast_radius_digest":"{digest}"}}"#);
+    let session = world.post(&format!("{grant}/sessions"), resolve).token(admin).expect(200).await;
+    checked("GrantSession", &session.json());
+    let renew = format!("{grant}/sessions/{}/renew", session.str("session_ref"));
+    checked("RenewResult", &world.post(&renew, "").token(admin).expect(200).await.json());
+    let again = format!("/v1/requests/{}/answer", taken.str("id"));
+    world.post(&again, r#"{"values":{"decision":"approve"}}"#).token(admin).expect(200).await;
+    checked("Receipt", &get(format!("/v1/requests/{}/receipt", taken.str("id")), 200).await.json());
+    world.post("/v1/requests", sign_in("run:8")).token(machine).expect(201).await;
+    let values = world.post("/v1/sinks/vault%2F1/values", r#"{"values":{"password":"x"}}"#).token(admin);
+    checked("SinkValuesResult", &values.expect(202).await.json());
 
     let again = r#"{"values":{"decision":"approve"}}"#;
     let late = world.post(&format!("/v1/requests/{}/answer", raised.str("id")), again).token(&world.home.editor);

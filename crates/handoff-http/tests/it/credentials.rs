@@ -73,7 +73,10 @@ async fn meta_and_keys_need_no_credential_and_survive_a_bad_one() {
         format!(
             "{{{},{},{}}}",
             r#""protocol_version":"0.1","conformance_level":1,"extensions":[]"#,
-            r#""field_types":["choice","text","number","boolean","attestation","document","file_ref"],"capability_types":[]"#,
+            concat!(
+                r#""field_types":["choice","text","number","boolean","secret","attestation","document","file_ref"],"#,
+                r#""capability_types":["interactive_surface","document"]"#
+            ),
             concat!(
                 r#""max_wait_seconds":30,"core_version":""#,
                 env!("CARGO_PKG_VERSION"),

@@ -12,7 +12,7 @@ use handoff_protocol::json::{Json, read_str};
 
 use crate::{
     spec_files,
-    world::{World, question},
+    world::{World, question, sign_in, take_over},
 };
 
 fn folder() -> PathBuf {
@@ -149,6 +149,29 @@ async fn what_is_served_is_what_the_published_schemas_say() {
     let (old, new) = (world.raise("run:4").await.str("id"), world.raise("run:5").await.str("id"));
     post("Request", format!("/v1/requests/{old}/supersede"), &format!(r#"{{"by":"{new}"}}"#), machine).await;
     world.pass(Duration::from_secs(3600)).await;
+
+    let admin = world.home.admin.as_str();
+    let taken = world.post("/v1/requests", take_over("run:6")).token(machine).expect(201).await;
+    published.check("Request", &taken.json());
+    let grant = format!("/v1/grants/{}", taken.str("requires.capabilities.0.handle"));
+    published.check("CapabilityGrant", &world.get(&grant).token(admin).expect(200).await.json());
+    let digest = taken.str("requires.capabilities.0.blast_radius_digest");
+    let resolve = format!(r#"{{"scopes":["drive"],"accepted_blast_radius_digest":"{digest}"}}"#);
+    let session = post("GrantSession", format!("{grant}/sessions"), &resolve, admin).await;
+    let session = format!("{grant}/sessions/{}", session.str("session_ref"));
+    post("RenewResult", format!("{session}/renew"), "", admin).await;
+    let released = world.call("DELETE", &session).token(admin).expect(204).await;
+    assert!(released.body.is_empty());
+    let taken = format!("/v1/requests/{}", taken.str("id"));
+    post("AnswerResult", format!("{taken}/answer"), r#"{"values":{"decision":"approve"}}"#, admin).await;
+    get("Receipt", format!("{taken}/receipt")).await;
+    let secret = sign_in("run:7");
+    published.check("RaiseRequest", &read_str(&secret).unwrap());
+    world.post("/v1/requests", secret).token(machine).expect(201).await;
+    let values = r#"{"values":{"password":"x"}}"#;
+    published.check("SinkValuesRequest", &read_str(values).unwrap());
+    let submitted = world.post("/v1/sinks/vault%2F1/values", values).token(admin).expect(202).await;
+    published.check("SinkValuesResult", &submitted.json());
 
     get("Request", request.clone()).await;
     get("DeliveryList", format!("{request}/deliveries")).await;

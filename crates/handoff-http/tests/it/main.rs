@@ -17,6 +17,7 @@ mod durations;
 mod envelope;
 mod errors;
 mod fixtures;
+mod grants;
 mod isolation;
 mod keys;
 mod limits;
@@ -28,6 +29,7 @@ mod operations;
 mod race;
 mod schema;
 mod second_opinion;
+mod sinks;
 #[path = "../../examples/spec/files.rs"]
 mod spec_files;
 mod structure;

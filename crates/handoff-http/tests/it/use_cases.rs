@@ -18,12 +18,8 @@ pub(crate) async fn play(name: &str, case: &Json) {
             let answered = answer(&world, &request, case, &world.home.editor, 200).await;
             expect(&world, case, &answered).await;
         }
-        // What is told of a raise with a secret or a capability until there are any (rule D-2).
-        "use-cases/03-login-assistance.json" | "use-cases/04-challenge-takeover.json" => {
-            let refused = world.post("/v1/requests", body(case, "raise")).token(&world.home.machine).expect(400).await;
-            let code = if name.contains("/03") { "unsupported_field_type" } else { "unsupported_capability_type" };
-            assert_eq!(refused.code(), code, "{name}");
-        }
+        "use-cases/03-login-assistance.json" => login(&world, case).await,
+        "use-cases/04-challenge-takeover.json" => takeover(&world, case).await,
         "use-cases/05-review-and-correction.json" => review(&world, case).await,
         "use-cases/06-confirm-external-side-effect.json" => side_effect(&world, case).await,
         "use-cases/08-expiry-unanswered.json" => expiry(&world, case).await,
@@ -69,6 +65,71 @@ async fn review(world: &World, case: &Json) {
     given.insert("rendered_digest", shown.at("rendered_digest"));
     let answered = answer(world, &request, &fresh, &world.home.editor, 200).await;
     expect(world, case, &answered).await;
+}
+
+/// A person signs in for a program: the values go to the sink, the answer says that they did, and they are nowhere else.
+async fn login(world: &World, case: &Json) {
+    let mut case = case.clone();
+    // This build reminds nobody yet and refuses to promise it.
+    let raise_body = case.as_object_mut().unwrap().get_mut("raise").unwrap();
+    let policy = raise_body.as_object_mut().unwrap().get_mut("ttl_policy").unwrap();
+    policy.as_object_mut().unwrap().remove("reminder_every");
+    let admin = world.home.admin.as_str();
+    let request = raise(world, &case).await;
+    let submission = body(&case, "sink_submission");
+    for place in ["snk_01K3M7QW8ZC4YRXB2N6VD9FTHF", "opaque%3Abs_4KpQ"] {
+        let path = format!("/v1/sinks/{place}/values");
+        let accepted = world.post(&path, submission.clone()).token(admin).expect(202).await;
+        assert_eq!(accepted.text(), r#"{"accepted":["email","password"],"state":"pending"}"#);
+    }
+    assert_eq!(world.vault.count(), 2);
+    assert_eq!(answer(world, &request, &case, &world.home.editor, 403).await.code(), "insufficient_authority");
+    let answered = answer(world, &request, &case, admin, 200).await;
+    expect(world, &case, &answered).await;
+    let receipt = world.get(&format!("/v1/requests/{request}/receipt")).token(&world.home.machine).expect(200).await;
+    for member in ["min_role", "auth_strength"] {
+        let floor = at(&case, "expect.derived_authority_floor").get(member).unwrap();
+        assert_eq!(receipt.at(&format!("authority.required.{member}")), *floor);
+    }
+    assert!(!receipt.text().contains("dana@example.com"));
+}
+
+/// A person takes over a surface, clears the way, and asserts it: what was held is on the receipt, what was done is not.
+async fn takeover(world: &World, case: &Json) {
+    let admin = world.home.admin.as_str();
+    let raised = world.post("/v1/requests", body(case, "raise")).token(&world.home.machine).expect(201).await;
+    let grant = format!("/v1/grants/{}", raised.str("requires.capabilities.0.handle"));
+    assert_ne!(
+        raised.at("requires.capabilities.0.handle"),
+        *at(at_item(case, "raise.requires.capabilities"), "handle")
+    );
+    // What the case accepts is the digest of its own example.
+    let sessions = format!("{grant}/sessions");
+    let stale = world.post(&sessions, body(case, "resolve")).token(admin).expect(409).await;
+    assert_eq!(stale.code(), "blast_radius_mismatch");
+    let mut accepted = at(case, "resolve").clone();
+    let digest = world.get(&grant).token(admin).expect(200).await.at("blast_radius_digest");
+    accepted.as_object_mut().unwrap().insert("accepted_blast_radius_digest", digest);
+    let session = world.post(&sessions, accepted.to_text()).token(admin).expect(200).await;
+    assert_eq!(session.at("transport.kind"), Json::from("websocket"));
+
+    let used = Json::object([
+        ("handle", raised.at("requires.capabilities.0.handle")),
+        ("session_ref", session.at("session_ref")),
+    ]);
+    let mut case = case.clone();
+    let given = case.as_object_mut().unwrap().get_mut("answer").unwrap();
+    given.as_object_mut().unwrap().insert("capability_uses", vec![used]);
+    let request = raised.str("id");
+    let answered = answer(world, &request, &case, admin, 200).await;
+    expect(world, &case, &answered).await;
+    let receipt = world.get(&format!("/v1/requests/{request}/receipt")).token(&world.home.machine).expect(200).await;
+    assert_eq!(receipt.at("clearance.source"), *at(&case, "expect.clearance_source"));
+    assert!(receipt.at("capabilities_exercised.0.held_ms").as_i64().is_some());
+}
+
+fn at_item<'c>(case: &'c Json, path: &str) -> &'c Json {
+    at(case, path).as_array().and_then(|items| items.first()).unwrap()
 }
 
 /// Who entered long ago confirms nothing that cannot be undone; who just did does, for one effect.

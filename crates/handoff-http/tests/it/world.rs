@@ -16,7 +16,7 @@ use handoff_protocol::{
     signature::SigningKey,
     timestamp::Timestamp,
 };
-use handoff_testkit::{FaultStore, MemoryStore, SeededEntropy, VirtualClock};
+use handoff_testkit::{FaultStore, LocalSurface, MemorySink, MemoryStore, SeededEntropy, VirtualClock};
 
 use crate::{
     client::{Call, Reply},
@@ -32,6 +32,10 @@ pub(crate) struct World {
     pub(crate) clock: Arc<WatchedClock>,
     pub(crate) store: Arc<FaultStore<MemoryStore>>,
     pub(crate) home: Tenant,
+    /// What requests can name as the provider `example/browser`.
+    pub(crate) surface: LocalSurface,
+    /// Where the values of every sink go.
+    pub(crate) vault: MemorySink,
     server: tokio::task::JoinHandle<()>,
 }
 
@@ -41,6 +45,7 @@ pub(crate) struct Tenant {
     pub(crate) machine: String,
     pub(crate) viewer: String,
     pub(crate) editor: String,
+    pub(crate) admin: String,
 }
 
 impl World {
@@ -55,16 +60,18 @@ impl World {
         let entropy = Arc::new(SeededEntropy::new(1));
         let memory = MemoryStore::new(Arc::new(time.clone()), Arc::clone(&entropy) as _);
         let store = Arc::new(FaultStore::new(memory, []));
-        let engine = build(&store, &clock, entropy).await;
+        let (surface, vault) = (LocalSurface::start().await.unwrap(), MemorySink::default());
+        let engine = build(&store, &clock, entropy, &surface, &vault).await;
         let (address, server) = serve(app(&engine, options)).await;
         let home = Tenant::new(&engine).await;
-        Self { address, engine, time, clock, store, home, server }
+        Self { address, engine, time, clock, store, home, surface, vault, server }
     }
 
     /// Ends the server and its engine, and starts others over the same store.
     pub(crate) async fn restart(&mut self) {
         self.server.abort();
-        self.engine = build(&self.store, &self.clock, Arc::new(SeededEntropy::new(2))).await;
+        self.engine =
+            build(&self.store, &self.clock, Arc::new(SeededEntropy::new(2)), &self.surface, &self.vault).await;
         (self.address, self.server) = serve(app(&self.engine, HttpOptions::default())).await;
     }
 
@@ -146,13 +153,21 @@ impl World {
     }
 }
 
-async fn build(store: &Arc<FaultStore<MemoryStore>>, clock: &Arc<WatchedClock>, entropy: Arc<SeededEntropy>) -> Engine {
+async fn build(
+    store: &Arc<FaultStore<MemoryStore>>,
+    clock: &Arc<WatchedClock>,
+    entropy: Arc<SeededEntropy>,
+    surface: &LocalSurface,
+    vault: &MemorySink,
+) -> Engine {
     let kid = KeyId::parse("rk_01K3M7QW8ZC4YRXB2N6VD9FTHE").unwrap();
     Engine::builder()
         .store(Arc::clone(store) as _)
         .clock(Arc::clone(clock) as _)
         .entropy(entropy)
         .signer(Arc::new(SigningKey::from_seed(kid, &Secret::new([7; 32]))))
+        .capability_provider("example/browser", Arc::new(surface.clone()))
+        .default_sink(Arc::new(vault.clone()))
         .build()
         .await
         .unwrap()
@@ -183,9 +198,16 @@ impl Tenant {
         let machine = PrincipalId::ServiceAccount(engine.create_machine(id, "runner").await.unwrap());
         let viewer = PrincipalId::User(engine.create_person(id, "Vera", Role::Viewer).await.unwrap());
         let editor = PrincipalId::User(engine.create_person(id, "Edda", Role::Editor).await.unwrap());
+        let admin = PrincipalId::User(engine.create_person(id, "Ada", Role::Admin).await.unwrap());
         let token =
             async |holder| engine.issue_key(id, holder, NewCredential::default()).await.unwrap().expose().clone();
-        Self { id, machine: token(machine).await, viewer: token(viewer).await, editor: token(editor).await }
+        Self {
+            id,
+            machine: token(machine).await,
+            viewer: token(viewer).await,
+            editor: token(editor).await,
+            admin: token(admin).await,
+        }
     }
 }
 
@@ -196,5 +218,21 @@ pub(crate) fn question(waiter: &str, title: &str) -> String {
         {{"name":"decision","type":"choice","required":true,"options":[{{"id":"approve","label":"Yes"}},{{"id":"reject","label":"No"}}]}},
         {{"name":"amount","type":"number"}}]}},"authority":{{"min_role":"editor"}}}},
         "ttl":"PT1H","ttl_policy":{{"on_expiry":"expire_and_deny"}}}}"#
+    )
+}
+
+/// A question that asks for the surface as well, by an editor, within an hour.
+pub(crate) fn take_over(waiter: &str) -> String {
+    let surface = r#""capabilities":[{"type":"interactive_surface","scope":"drive","provider":"example/browser",
+        "resource_ref":"opaque:bs_4KpQ"}]"#;
+    question(waiter, "Take over?").replacen(r#""requires":{"#, &format!(r#""requires":{{{surface},"#), 1)
+}
+
+/// Signing in for a program: a text and a secret, for the sink `vault/1`, within an hour.
+pub(crate) fn sign_in(waiter: &str) -> String {
+    format!(
+        r#"{{"waiter_ref":"{waiter}","prompt":{{"title":"Sign in?"}},"requires":{{"v":1,"answer":{{"fields":[
+        {{"name":"user","type":"text"}},{{"name":"password","type":"secret","required":true}}],
+        "value_sink":{{"ref":"vault/1"}}}}}},"ttl":"PT1H"}}"#
     )
 }

@@ -23,6 +23,7 @@ use crate::{
 pub struct CapabilitySpec {
     /// The grant's name. It is the server's: what a client puts here is replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<GrantHandle>")]
     pub handle: Option<String>,
     /// What it is.
     #[serde(rename = "type")]
