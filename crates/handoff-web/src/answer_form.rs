@@ -49,7 +49,7 @@ impl AnswerForm {
         let control = |field| {
             // What was filled in stays, where it was filled into a field that is still there.
             let submitted = submitted.filter(|form| !is_stale || control::stays(field, form));
-            Control::new(field, submitted, errors)
+            Control::new(field, requires, submitted, errors)
         };
         Ok(Self {
             action: view.id,

@@ -1,7 +1,7 @@
 //! One control a field: what a declared field looks like on the page, filled with what there is to fill it with.
 
 use handoff_protocol::{
-    decision::{Field, FieldError, FieldKind},
+    decision::{Field, FieldError, FieldKind, Requires},
     digest::Digest,
     json::Json,
 };
@@ -47,6 +47,8 @@ pub(crate) enum Input {
     Text { value: String },
     /// JSON to edit.
     Document { value: String },
+    /// One line that shows nothing of what is typed, and is never filled in.
+    Hidden,
     /// A statement to tick.
     Tick { ticked: bool },
 }
@@ -61,7 +63,7 @@ pub(crate) struct Choice {
 
 impl Control {
     /// The control of a field, filled with what was submitted, or else with what the field declares.
-    pub(crate) fn new(field: &Field, submitted: Option<&Form>, errors: &[FieldError]) -> Self {
+    pub(crate) fn new(field: &Field, requires: &Requires, submitted: Option<&Form>, errors: &[FieldError]) -> Self {
         let name = input_name(&field.name);
         let error = errors.iter().find(|error| error.name == field.name);
         let text = || match submitted {
@@ -127,6 +129,12 @@ impl Control {
                 let input = if one_line { Input::Line { value, digits: false } } else { Input::Text { value } };
                 (input, Some(words::FILE_REF.to_owned()))
             }
+            FieldKind::Secret if sink_of(field, requires).is_some() => (Input::Hidden, Some(words::SECRET.to_owned())),
+            // Without a place to send it to, all there is to say is that the person saw to it.
+            FieldKind::Secret => {
+                let ticked = submitted.is_some_and(|form| form.get(&name) == Some(YES));
+                (Input::Tick { ticked }, Some(words::SECRET_ELSEWHERE.to_owned()))
+            }
             // Never ticked beforehand: it is the person who affirms.
             FieldKind::Attestation => {
                 (Input::Tick { ticked: submitted.is_some_and(|form| form.get(&name) == Some(YES)) }, None)
@@ -153,7 +161,7 @@ impl Control {
 
     /// Whether it is one element that a label can point to, rather than a group.
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self.input, Input::Line { .. } | Input::Text { .. } | Input::Document { .. })
+        matches!(self.input, Input::Line { .. } | Input::Text { .. } | Input::Document { .. } | Input::Hidden)
     }
 
     /// The ids of what describes it, for `aria-describedby`; empty for none.
@@ -167,6 +175,12 @@ impl Control {
         let ids = parts.into_iter().filter(|(_, there)| *there).map(|(part, _)| format!("{}-{part}", self.name));
         ids.collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Where the value of a secret field goes: to its own place, or to the request's.
+pub(crate) fn sink_of(field: &Field, requires: &Requires) -> Option<String> {
+    let own = field.sink_ref.map(|sink| sink.to_string());
+    own.or_else(|| requires.value_sink.as_ref().map(|sink| sink.reference.clone()))
 }
 
 /// The name under which a form says which fields it shows.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use zeroize::{Zeroize as _, Zeroizing};
+
 /// The fields of a submitted form, in the order in which they were sent.
 #[derive(Default)]
 pub(crate) struct Form(Vec<(String, String)>);
@@ -19,7 +21,7 @@ impl Form {
         let fields = pairs.map(|pair| {
             let mut parts = pair.splitn(2, |byte| *byte == b'=');
             let name = decode(parts.next().unwrap_or_default())?;
-            let value = decode(parts.next().unwrap_or_default())?;
+            let value = Zeroizing::new(decode(parts.next().unwrap_or_default())?);
             Ok((name, value.replace("\r\n", "\n")))
         });
         fields.collect::<Result<_, _>>().map(Self)
@@ -38,6 +40,13 @@ impl Form {
     /// Every field.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+impl Drop for Form {
+    /// What people type may be secret.
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(|(_, value)| value.zeroize());
     }
 }
 

@@ -94,7 +94,13 @@ fn answers(field: &Field, value: &Json) -> Vec<String> {
         (FieldKind::Boolean, Json::Bool(true)) => vec![words::YES.to_owned()],
         (FieldKind::Boolean, Json::Bool(false)) => vec![words::NO.to_owned()],
         (FieldKind::Attestation, Json::Bool(true)) => vec![words::ATTESTED.to_owned()],
+        (FieldKind::Secret | FieldKind::Text { .. }, value) if is_provided(value) => vec![words::PROVIDED.to_owned()],
         (FieldKind::Document { .. }, value) => vec![pretty(value)],
         (_, value) => vec![cell(value)],
     }
+}
+
+/// Whether this stands for a value that went to a sink.
+fn is_provided(value: &Json) -> bool {
+    value.as_object().is_some_and(|members| members.len() == 1 && members.get("provided") == Some(&Json::Bool(true)))
 }

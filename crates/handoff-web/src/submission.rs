@@ -4,13 +4,16 @@
 //! Text that is no JSON cannot be passed on as a document: any text would be one. It travels under the input's own name,
 //! which no field can have, so the engine refuses the answer for it, and [`faults`] says of which field that was.
 
+use std::collections::BTreeMap;
+
 use handoff_protocol::{
     decision::{Field, FieldError, FieldErrorCode, FieldKind, Requires},
     json::{Json, Number, Object, read_str},
+    secret::Secret,
 };
 
 use crate::{
-    control::{NO, YES, input_name, option_tag},
+    control::{NO, YES, input_name, option_tag, sink_of},
     form::Form,
 };
 
@@ -33,6 +36,19 @@ pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
         body.insert("rendered_digest", shown);
     }
     Json::Object(body)
+}
+
+/// What goes to sinks and not into the answer: the values of secret fields, by the place that each goes to.
+pub(crate) fn secrets(form: &Form, requires: &Requires) -> Vec<(String, Secret<Json>)> {
+    let mut by_place: BTreeMap<String, Object> = BTreeMap::new();
+    for field in requires.fields.iter().filter(|field| matches!(field.kind, FieldKind::Secret)) {
+        let typed = form.get(&input_name(&field.name)).filter(|text| !text.is_empty());
+        if let (Some(place), Some(text)) = (sink_of(field, requires), typed) {
+            by_place.entry(place).or_default().insert(field.name.as_str(), text);
+        }
+    }
+    let body = |values: Object| Secret::new(Json::object([("values", Json::Object(values))]));
+    by_place.into_iter().map(|(place, values)| (place, body(values))).collect()
 }
 
 /// What is wrong with a form, by what the engine found wrong with the answer that was made of it.
@@ -94,6 +110,8 @@ fn value(form: &Form, field: &Field) -> Option<Json> {
         // `null` says that there is none.
         FieldKind::Document { .. } => sent.next().and_then(|text| read_str(text).ok()).filter(|value| !value.is_null()),
         FieldKind::FileRef => sent.next().map(Json::from),
+        // Sent to its sink, or ticked as given elsewhere.
+        FieldKind::Secret => sent.next().map(|_| Json::object([("provided", Json::Bool(true))])),
         FieldKind::Attestation => sent.next().map(|text| if text == YES { Json::Bool(true) } else { Json::from(text) }),
     }
 }

@@ -32,6 +32,10 @@ pub(crate) const REFERENCE: &str = "Reference";
 
 pub(crate) const YOUR_ANSWER: &str = "Your answer";
 pub(crate) const OPTIONAL: &str = "optional";
+pub(crate) const SECRET: &str = "This goes straight to where it is needed and is not kept with the answer.";
+pub(crate) const SECRET_ELSEWHERE: &str =
+    "There is no place here to type it. Tick this once you have given it where it is needed.";
+pub(crate) const PROVIDED: &str = "Given, and not kept here";
 pub(crate) const CONFIRM: &str = "I confirm this";
 pub(crate) const YES: &str = "Yes";
 pub(crate) const NO: &str = "No";
@@ -175,7 +179,7 @@ pub(crate) fn can_only_read(lacking: Lacking) -> Saying {
     match lacking {
         Lacking::Strength(AuthStrength::Mfa) => NO_SECOND_FACTOR,
         Lacking::Strength(_) => STRENGTH_READING,
-        Lacking::Role(_) | Lacking::Assignment => MAY_NOT_ANSWER,
+        Lacking::Role(_) | Lacking::Assignment | Lacking::Scope(_) => MAY_NOT_ANSWER,
     }
 }
 
@@ -183,7 +187,7 @@ pub(crate) fn can_only_read(lacking: Lacking) -> Saying {
 pub(crate) fn may_not_answer(lacking: Lacking) -> Saying {
     match lacking {
         Lacking::Strength(AuthStrength::Reauth) => STRENGTH_ANSWERING,
-        Lacking::Strength(_) | Lacking::Role(_) | Lacking::Assignment => NOT_ENOUGH_AUTHORITY,
+        Lacking::Strength(_) | Lacking::Role(_) | Lacking::Assignment | Lacking::Scope(_) => NOT_ENOUGH_AUTHORITY,
     }
 }
 
@@ -216,6 +220,7 @@ pub(crate) fn lacking(lacking: Lacking) -> String {
             "It needs a second factor of the last five minutes, and these pages have no way to take one.".to_owned()
         }
         Lacking::Strength(AuthStrength::Session | AuthStrength::LinkOnly) => "It needs a full sign-in.".to_owned(),
+        Lacking::Scope(_) => "It goes further than what was granted.".to_owned(),
         Lacking::Assignment => "It was given to certain people, and you are not one of them.".to_owned(),
     }
 }

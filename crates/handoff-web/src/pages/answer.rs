@@ -10,15 +10,17 @@ use axum::{
     response::Response,
 };
 use handoff_protocol::{
-    decision::{DecisionError, Lacking, Receipt, idempotency::IdempotencyKey, terms::RequestState, view::RequestView},
+    decision::{
+        DecisionError, Lacking, Receipt, idempotency::IdempotencyKey, terms::RequestState, values, view::RequestView,
+    },
     id::RequestId,
-    json::from_json,
+    json::{Json, from_json},
     principal::AuthStrength,
 };
 
 use super::{
     not_ours, read_form,
-    request::{self, Occasion},
+    request::{self, LoadedRequest, Occasion},
 };
 use crate::{
     answer_form::Faulty,
@@ -62,10 +64,33 @@ pub(crate) async fn submit(
     };
     let id = loaded.view.id;
     let answer = submission::answer(&form, &loaded.requires);
+    if let Err(error) = hand_over(&site, &visitor, &form, &loaded, &answer, &key).await {
+        return explain(&site, &visitor, id, &form, &error).await;
+    }
     match site.engine.answer(&visitor.principal, id, answer, Some(&key)).await {
         Ok(_) => page::see_other(&format!("/requests/{id}")),
         Err(error) => explain(&site, &visitor, id, &form, &error).await,
     }
+}
+
+/// Hands the values of secret fields to their sinks, before the answer says that they were given. An answer that cannot
+/// be accepted sends nothing: the engine then says what is wrong with it.
+async fn hand_over(
+    site: &Site,
+    visitor: &Visitor,
+    form: &Form,
+    loaded: &LoadedRequest,
+    answer: &Json,
+    key: &IdempotencyKey,
+) -> Result<(), DecisionError> {
+    let secrets = submission::secrets(form, &loaded.requires);
+    let values = answer.get("values").and_then(Json::as_object);
+    let schemas = site.engine.policy().schemas.as_ref();
+    let fits = values.is_some_and(|values| values::check(&loaded.requires, values, schemas).is_ok());
+    for (place, values) in secrets.into_iter().filter(|_| fits) {
+        site.engine.submit_values(&visitor.principal, &place, values, Some(key)).await?;
+    }
+    Ok(())
 }
 
 /// Shows the request as it stands now, which may not be as it stood when the answer was sent, and what is wrong.

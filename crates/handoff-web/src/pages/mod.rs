@@ -13,6 +13,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
+use zeroize::Zeroize as _;
+
 use crate::{form::Form, page, session::Visitor, words};
 
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
@@ -38,7 +40,12 @@ fn read_form(
     if !essence.eq_ignore_ascii_case(FORM_TYPE) {
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, words::FORM_MALFORMED));
     }
-    Form::read(&body).map_err(|_| refuse(StatusCode::BAD_REQUEST, words::FORM_MALFORMED))
+    let form = Form::read(&body).map_err(|_| refuse(StatusCode::BAD_REQUEST, words::FORM_MALFORMED));
+    // What was typed may be secret, and where nobody else refers to this memory it can be wiped.
+    if let Ok(mut spent) = body.try_into_mut() {
+        spent.as_mut().zeroize();
+    }
+    form
 }
 
 /// The page for a form that does not come from a page of ours.

@@ -19,5 +19,6 @@ mod html;
 mod inbox;
 mod request;
 mod safety;
+mod secrets;
 mod settled;
 mod world;

@@ -10,7 +10,7 @@ use handoff_protocol::{
     json::{Json, read_str},
     principal::{Principal, Role},
 };
-use handoff_testkit::{MemoryStore, SeededEntropy, VirtualClock};
+use handoff_testkit::{MemorySink, MemoryStore, SeededEntropy, VirtualClock};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -25,6 +25,8 @@ pub(crate) struct World {
     pub(crate) tenant: OrgId,
     pub(crate) machine: Principal,
     pub(crate) address: SocketAddr,
+    /// Where the values of secret fields go.
+    pub(crate) vault: MemorySink,
 }
 
 impl World {
@@ -36,7 +38,9 @@ impl World {
     pub(crate) async fn at(public_base: &str) -> Self {
         let clock = VirtualClock::default();
         let store = MemoryStore::new(Arc::new(clock.clone()), Arc::new(SeededEntropy::new(1)));
+        let vault = MemorySink::default();
         let engine = Engine::builder()
+            .default_sink(Arc::new(vault.clone()))
             .store(Arc::new(store.clone()))
             .clock(Arc::new(clock.clone()))
             .entropy(Arc::new(SeededEntropy::new(2)))
@@ -51,7 +55,7 @@ impl World {
         tokio::spawn(async move { axum::serve(listener, router).await });
         let tenant = engine.create_tenant().await.unwrap();
         let machine = machine(&engine, tenant).await;
-        Self { engine, store, clock, tenant, machine, address }
+        Self { engine, store, clock, tenant, machine, address, vault }
     }
 
     pub(crate) fn browser(&self) -> Browser {
