@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use handoff_engine::engine::CAPABILITY_TRANSPORT_BASE;
 use handoff_protocol::{decision::Policy, duration::ExactDuration, secret::Secret};
 
 pub use self::error::ConfigError;
@@ -59,6 +60,11 @@ pub struct Config {
     pub idempotency_window: ExactDuration,
     /// The files of the JSON Schemas for `document` fields, by the references under which fields name them.
     pub schemas: BTreeMap<String, PathBuf>,
+    /// The base of the addresses of capabilities that no provider was registered for (section 24).
+    pub capability_transport_base: String,
+    /// The programs that take secret values, by the `provider` that requests name; `default` takes those of every other
+    /// name, and without it they are dropped (rule K-S4).
+    pub sinks: BTreeMap<String, SinkCommand>,
     /// A file with principals and tokens to load at the start.
     pub bootstrap: Option<PathBuf>,
     /// Principals and tokens to load at the start, as JSON text.
@@ -78,6 +84,15 @@ pub enum PublicBase {
     Fixed(String),
     /// `http` on this host, at whatever port is listened on.
     OnHost(&'static str),
+}
+
+/// A program that takes secret values on its standard input.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SinkCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments; never values.
+    pub arguments: Vec<String>,
 }
 
 /// How log lines are written.
@@ -126,6 +141,8 @@ impl Config {
             rate_limit_per_minute: RATE_LIMIT_PER_MINUTE,
             idempotency_window: Policy::default().idempotency_ttl,
             schemas: BTreeMap::new(),
+            capability_transport_base: CAPABILITY_TRANSPORT_BASE.to_owned(),
+            sinks: BTreeMap::new(),
             bootstrap: None,
             bootstrap_json: None,
             log: LogFormat::Text,

@@ -46,7 +46,7 @@ pub mod store;
 mod worker;
 
 pub use self::{
-    config::{Config, ConfigError, LogFormat, PublicBase},
+    config::{Config, ConfigError, LogFormat, PublicBase, SinkCommand},
     crash_point::CrashPoint,
     database_url::{DatabaseUrl, DatabaseUrlError},
     server::{Running, Server, StartError},

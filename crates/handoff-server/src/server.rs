@@ -1,9 +1,10 @@
 //! Starting a server, and stopping it without losing a request.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{ffi::OsString, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use handoff_engine::{BuildError, Engine, IdentityError, store::Store};
 use handoff_protocol::{decision::Policy, signature::SigningKey};
+use handoff_sink_command::CommandSink;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
@@ -20,6 +21,9 @@ use crate::{
 /// How long requests in flight may take to end once the server stops. Held polls end at once; this is for bodies that
 /// are still on their way.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// The name of the sink that takes what goes to no other.
+const DEFAULT_SINK: &str = "default";
 
 /// Starts servers.
 #[derive(Debug)]
@@ -173,13 +177,18 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         schemas: Arc::new(schemas),
         ..Policy::default()
     };
-    let engine = Engine::builder()
+    let mut builder = Engine::builder()
         .store(store)
         .signer(Arc::new(key))
         .policy(policy)
         .public_base(config.public_base.of(address))
-        .build()
-        .await?;
+        .capability_transport_base(config.capability_transport_base.as_str());
+    for (name, command) in &config.sinks {
+        let arguments = command.arguments.iter().map(OsString::from);
+        let sink = Arc::new(CommandSink::new(&command.program, arguments));
+        builder = if name == DEFAULT_SINK { builder.default_sink(sink) } else { builder.sink(name, sink) };
+    }
+    let engine = builder.build().await?;
     engine.load_principals(principals).await?;
     Ok(engine)
 }

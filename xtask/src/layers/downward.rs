@@ -50,6 +50,7 @@ const TABLE: &[(&str, Reach)] = &[
     (ENGINE, Reach::Only(&[PROTOCOL])),
     // What implements a port, and what translates for the outside, knows the engine and not its neighbors.
     ("handoff-store-", Reach::Only(&[ENGINE, PROTOCOL])),
+    ("handoff-sink-", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-channel-", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-runtime", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-runtime-", Reach::Only(&[ENGINE, PROTOCOL])),

@@ -32,6 +32,7 @@ impl Config {
             (&setting::IDEMPOTENCY_WINDOW, Some(quoted(&format!("PT{}S", self.idempotency_window.seconds())))),
             (&setting::BOOTSTRAP, self.bootstrap.as_ref().map(path)),
             (&setting::BOOTSTRAP_JSON, self.bootstrap_json.as_ref().map(|_| quoted(REDACTED))),
+            (&setting::CAPABILITY_BASE, Some(quoted(&self.capability_transport_base))),
             (&setting::LOG, Some(quoted(log))),
             (&setting::LOG_FILTER, self.log_filter.as_deref().map(quoted)),
         ];
@@ -48,6 +49,14 @@ impl Config {
         }
         for (reference, file) in &self.schemas {
             let _ = writeln!(text, "{} = {}", quoted(reference), path(file));
+        }
+        if !self.sinks.is_empty() {
+            text.push_str("\n[sinks]\n");
+        }
+        for (name, command) in &self.sinks {
+            let words =
+                std::iter::once(path(&command.program)).chain(command.arguments.iter().map(|word| quoted(word)));
+            let _ = writeln!(text, "{} = [{}]", quoted(name), words.collect::<Vec<_>>().join(", "));
         }
         text
     }

@@ -11,13 +11,15 @@ use std::{
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    ConfigError,
+    ConfigError, SinkCommand,
     error::place,
     setting::{self, Form, Setting},
 };
 
 /// The section of document schemas.
 const SCHEMAS: &str = "schemas";
+/// The section of programs that take secret values.
+const SINKS: &str = "sinks";
 
 /// How alike two names must be for one to be a suggestion for the other.
 const ALIKE: f64 = 0.7;
@@ -28,6 +30,8 @@ pub(super) struct File {
     settings: HashMap<&'static str, Given>,
     /// The files of document schemas by their references.
     pub(super) schemas: BTreeMap<String, PathBuf>,
+    /// The programs that take secret values, by the providers' names.
+    pub(super) sinks: BTreeMap<String, SinkCommand>,
 }
 
 /// A value of the file, in the form in which a variable would have it.
@@ -66,6 +70,10 @@ impl Reading<'_> {
             let name = key.get_ref().as_ref();
             if name == SCHEMAS {
                 file.schemas = self.schemas(value.get_ref(), value.span())?;
+                continue;
+            }
+            if name == SINKS {
+                file.sinks = self.sinks(value.get_ref(), value.span())?;
                 continue;
             }
             let setting = setting::ALL
@@ -107,6 +115,26 @@ impl Reading<'_> {
         Ok(schemas)
     }
 
+    fn sinks(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<BTreeMap<String, SinkCommand>, ConfigError> {
+        let table = value.as_table().ok_or_else(|| {
+            self.fault(span, "`sinks` is a section: `[sinks]`, and under it `name = [\"program\", \"argument\"]`")
+        })?;
+        let mut sinks = BTreeMap::new();
+        for (name, command) in table {
+            let fault =
+                || self.fault(command.span(), "expected a program and its arguments: `[\"program\", \"argument\"]`");
+            let words = command.get_ref().as_array().ok_or_else(fault)?;
+            let words: Option<Vec<&str>> = words.iter().map(|word| word.get_ref().as_str()).collect();
+            let words = words.ok_or_else(fault)?;
+            let (program, arguments) = words.split_first().ok_or_else(fault)?;
+            // A bare name is looked up as shells do; anything else is seen from the file's directory.
+            let program = if program.contains('/') { self.beside(program) } else { PathBuf::from(program) };
+            let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
+            sinks.insert(name.get_ref().to_string(), SinkCommand { program, arguments });
+        }
+        Ok(sinks)
+    }
+
     /// A path as seen from the directory of the file.
     fn beside(&self, path: &str) -> PathBuf {
         self.path.parent().map_or_else(|| PathBuf::from(path), |directory| directory.join(path))
@@ -124,7 +152,7 @@ impl Reading<'_> {
 
 /// A key is not known; one that looks like it may be meant.
 fn unknown(name: &str) -> String {
-    let known = setting::ALL.into_iter().map(|setting| setting.key).chain([SCHEMAS]);
+    let known = setting::ALL.into_iter().map(|setting| setting.key).chain([SCHEMAS, SINKS]);
     let alike = known
         .map(|key| (strsim::jaro_winkler(name, key), key))
         .filter(|(likeness, _)| *likeness >= ALIKE)

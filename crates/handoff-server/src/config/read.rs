@@ -53,6 +53,7 @@ impl Config {
         source.fill(&setting::RATE_LIMIT, read_rate, &mut config.rate_limit_per_minute)?;
         source.fill(&setting::IDEMPOTENCY_WINDOW, read_window, &mut config.idempotency_window)?;
         source.fill(&setting::CRASH_POINT, read_crash_point, &mut config.crash_point)?;
+        source.fill(&setting::CAPABILITY_BASE, read_relay, &mut config.capability_transport_base)?;
         source.fill(&setting::LOG, read_format, &mut config.log)?;
         source.fill(&setting::LOG_FILTER, read_filter, &mut config.log_filter)?;
         source.fill(
@@ -65,6 +66,7 @@ impl Config {
             config.signing_key = path;
         }
         config.schemas = source.file.schemas;
+        config.sinks = source.file.sinks;
         Ok(config)
     }
 }
@@ -133,6 +135,25 @@ fn read_base(text: &str) -> Result<PublicBase, String> {
         uri.authority().is_some_and(|authority| !authority.host().is_empty() && !authority.as_str().contains('@'));
     if known && host && uri.query().is_none() && !trimmed.contains(['#', '?']) {
         Ok(PublicBase::Fixed(trimmed.to_owned()))
+    } else {
+        Err(fault())
+    }
+}
+
+/// Reads where a relay listens: an address to which a path can be appended.
+fn read_relay(text: &str) -> Result<String, String> {
+    let fault = || {
+        "expected the address of a relay, `ws`, `wss`, `http` or `https`, without user, query and fragment, for example \
+         `wss://relay.example.com`"
+            .to_owned()
+    };
+    let trimmed = text.trim().trim_end_matches('/');
+    let uri: Uri = trimmed.parse().map_err(|_| fault())?;
+    let known = matches!(uri.scheme_str(), Some("ws" | "wss" | "http" | "https"));
+    let host =
+        uri.authority().is_some_and(|authority| !authority.host().is_empty() && !authority.as_str().contains('@'));
+    if known && host && uri.query().is_none() && !trimmed.contains(['#', '?']) {
+        Ok(trimmed.to_owned())
     } else {
         Err(fault())
     }

@@ -52,11 +52,13 @@ pub(super) static MAX_CONNECTIONS: Setting = setting("HANDOFF_MAX_CONNECTIONS", 
 pub(super) static RATE_LIMIT: Setting = setting("HANDOFF_RATE_LIMIT_PER_MINUTE", "rate_limit_per_minute", Form::Number);
 pub(super) static IDEMPOTENCY_WINDOW: Setting = setting("HANDOFF_IDEMPOTENCY_WINDOW", "idempotency_window", Form::Text);
 pub(super) static CRASH_POINT: Setting = setting("HANDOFF_CRASH_POINT", "crash_point", Form::Text);
+pub(super) static CAPABILITY_BASE: Setting =
+    setting("HANDOFF_CAPABILITY_TRANSPORT_BASE", "capability_transport_base", Form::Text);
 pub(super) static LOG: Setting = setting("HANDOFF_LOG", "log", Form::Text);
 pub(super) static LOG_FILTER: Setting = setting("RUST_LOG", "log_filter", Form::Text);
 
 /// All of them.
-pub(super) static ALL: [&Setting; 14] = [
+pub(super) static ALL: [&Setting; 15] = [
     &DATABASE_URL,
     &BIND,
     &PUBLIC_BASE,
@@ -69,6 +71,7 @@ pub(super) static ALL: [&Setting; 14] = [
     &RATE_LIMIT,
     &IDEMPOTENCY_WINDOW,
     &CRASH_POINT,
+    &CAPABILITY_BASE,
     &LOG,
     &LOG_FILTER,
 ];

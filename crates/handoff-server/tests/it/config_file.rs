@@ -30,7 +30,8 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         &format!(
             "database_url = 'sqlite:a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nsweep_interval_ms = 100\n\
              rate_limit_per_minute = 5\nidempotency_window = \"P2D\"\nlog = \"json\"\nsigning_key_file = \"k.json\"\n\
-             bootstrap_json = {quoted}\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n"
+             bootstrap_json = {quoted}\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n\
+             [sinks]\nvault = [\"bin/put\", \"-v\"]\ndefault = [\"true\"]\n"
         ),
     );
     let variables = [("HANDOFF_CONFIG", path.to_str().unwrap()), ("HANDOFF_BIND", "127.0.0.1:9")];
@@ -47,6 +48,9 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         "idempotency_window = \"PT172800S\"",
         "bootstrap_json = \"[redacted]\"",
         "# max_connections is not set",
+        "capability_transport_base = \"wss://127.0.0.1:8443\"",
+        "\"default\" = [\"true\"]",
+        &format!("\"vault\" = [\"{}\", \"-v\"]", directory.path().join("bin/put").display()),
         "# 1 principals are loaded at the start",
         &format!("signing_key_file = \"{}\"", key.display()),
         &format!("\"https://a.example/order\" = \"{}\"", schema.display()),
@@ -76,6 +80,14 @@ fn a_fault_names_the_line_and_the_mend_and_repeats_no_value() {
         ("log = \"hunter2\"", "line 2: `log`: expected `text`"),
         ("bind = hunter2", "line 2: is no TOML"),
         ("schemas = \"hunter2\"", "line 2: `schemas` is a section"),
+        (
+            "capability_transport_base = \"hunter2\"",
+            "line 2: `capability_transport_base`: expected the address of a relay",
+        ),
+        ("sinks = \"hunter2\"", "line 2: `sinks` is a section"),
+        ("[sinks]\nvault = \"hunter2\"", "line 3: expected a program and its arguments"),
+        ("[sinks]\nvault = []", "line 3: expected a program and its arguments"),
+        ("[sinks]\nvault = [\"hunter2\", 7]", "line 3: expected a program and its arguments"),
         ("[schemas]\n\"https://a.example/order\" = 7", "line 3: expected the path"),
         ("[schemas]\n\"https://a.example/order\" = \"broken.json\"", "broken.json`: "),
         ("[schemas]\n\"https://a.example/order\" = \"missing.json\"", "missing.json`: "),

@@ -13,6 +13,7 @@ mod durability;
 mod failing_surroundings;
 mod home;
 mod redaction;
+mod secrets;
 mod serving;
 mod stopping;
 #[path = "../support/mod.rs"]
