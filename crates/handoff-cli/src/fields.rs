@@ -158,6 +158,8 @@ fn read_value(field: &Field, text: &str) -> Option<Json> {
             _ => None,
         },
         FieldKind::Document { .. } => read_str(text).ok(),
+        // Not on a command line, which others on this machine can read.
+        FieldKind::Secret => None,
         FieldKind::FileRef => Some(Json::from(text.trim())),
     }
 }
@@ -174,6 +176,7 @@ pub(crate) fn expected(field: &Field) -> String {
         FieldKind::Number { .. } => "wants a whole number".to_owned(),
         FieldKind::Boolean => "wants true or false".to_owned(),
         FieldKind::Attestation => "wants true".to_owned(),
+        FieldKind::Secret => "wants its value from a file: `--secret NAME=FILE`, `-` for standard input".to_owned(),
         FieldKind::Document { .. } => "wants a JSON document".to_owned(),
         FieldKind::FileRef => "wants a reference to a file".to_owned(),
     }

@@ -2,7 +2,10 @@
 
 use std::{error::Error as _, time::Duration};
 
-use handoff_protocol::json::{Json, from_json, read};
+use handoff_protocol::{
+    json::{Json, from_json, read},
+    secret::Secret,
+};
 use reqwest::{
     Method, Response, StatusCode,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
@@ -23,7 +26,8 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 pub(crate) struct Call<'a> {
     method: Method,
     path: String,
-    body: Option<String>,
+    /// Redacted, since it may hold what nobody should print.
+    body: Option<Secret<String>>,
     key: Option<&'a CallKey>,
     /// How long the server may hold the call.
     window: Duration,
@@ -43,7 +47,12 @@ impl<'a> Call<'a> {
     }
 
     pub(crate) fn post(path: String, body: &Json) -> Self {
-        Self { method: Method::POST, body: Some(body.to_text()), ..Self::get(path) }
+        Self { method: Method::POST, body: Some(Secret::new(body.to_text())), ..Self::get(path) }
+    }
+
+    pub(crate) fn delete(path: String, body: Option<&Json>) -> Self {
+        let body = body.map(|body| Secret::new(body.to_text()));
+        Self { method: Method::DELETE, body, ..Self::get(path) }
     }
 
     pub(crate) fn under(mut self, key: &'a CallKey) -> Self {
@@ -114,7 +123,8 @@ impl Client {
             request = request.header(HeaderName::from_static("idempotency-key"), value);
         }
         if let Some(body) = &call.body {
-            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
+            request =
+                request.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.expose().clone());
         }
         let response = request.send().await.map_err(|error| lost(&error))?;
         let (status, retry_after) = (response.status(), retry_after(&response));

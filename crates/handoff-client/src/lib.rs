@@ -35,13 +35,14 @@
 //! | `client`, `builder` | [`Client`], how it is put together, its credential |
 //! | `call`, `tls`, `address` | how a call travels: tries, timeouts, limits, TLS, paths |
 //! | `key` | [`CallKey`]: retry safety |
-//! | `requests`, `waiters`, `authorizations`, `receipts`, `meta` | the calls, by resource |
+//! | `requests`, `waiters`, `authorizations`, `receipts`, `capabilities`, `meta` | the calls, by resource |
 //! | `error` | [`ClientError`] |
 
 mod address;
 mod authorizations;
 mod builder;
 mod call;
+mod capabilities;
 mod client;
 mod error;
 mod key;

@@ -5,6 +5,7 @@ use handoff_protocol::{
         WaiterRef,
         terms::RequestState,
         view::{AnswerResult, Listing, RequestView},
+        wire::CapabilityUse,
     },
     digest::Digest,
     id::RequestId,
@@ -51,6 +52,8 @@ pub struct NewAnswer {
     pub note: Option<String>,
     /// What the person was shown: the request's own `rendered_digest` (rule D-8).
     pub rendered_digest: Option<Digest>,
+    /// The person's own sessions that were used on the way (rule S-7).
+    pub capability_uses: Vec<CapabilityUse>,
 }
 
 impl Client {
@@ -132,6 +135,13 @@ impl Client {
         }
         if let Some(digest) = &answer.rendered_digest {
             body.insert("rendered_digest", digest.to_string());
+        }
+        if !answer.capability_uses.is_empty() {
+            let used = |used: &CapabilityUse| {
+                let names = [("handle", used.handle.to_string()), ("session_ref", used.session_ref.to_string())];
+                Json::object(names.map(|(name, id)| (name, Json::from(id))))
+            };
+            body.insert("capability_uses", answer.capability_uses.iter().map(used).collect::<Vec<_>>());
         }
         let path = path(&["requests", &id.to_string(), "answer"])?;
         self.call(Call::post(path, &Json::from(body)).under(&key)).await

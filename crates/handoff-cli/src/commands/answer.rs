@@ -7,7 +7,10 @@ use handoff_protocol::{
     json::Json,
 };
 
-use super::names;
+use super::{
+    names,
+    secrets::{self, SecretFile},
+};
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -25,6 +28,10 @@ pub(crate) struct Args {
     /// A value, NAME=VALUE; repeatable. `handoff show REQUEST` lists the fields
     #[arg(long = "value", value_name = "NAME=VALUE")]
     values: Vec<TypedValue>,
+    /// The value of a secret field, from a file: NAME=FILE, `-` for standard input; repeatable. It goes to the request's
+    /// sink and not into the answer
+    #[arg(long = "secret", value_name = "NAME=FILE")]
+    secrets: Vec<SecretFile>,
     /// Words for the receipt
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
@@ -47,11 +54,23 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
         Err(error) => return Err(Failure::failed(format!("this program cannot answer the request: {error}"))),
     };
     let values = requires.as_ref().map(|requires| fields::values(requires, &args.values));
-    let values = values.transpose().map_err(Failure::usage)?.unwrap_or_default();
+    let mut values = values.transpose().map_err(Failure::usage)?.unwrap_or_default();
+    let secrets = match &requires {
+        Some(requires) => secrets::read(requires, &args.secrets)?,
+        None => Vec::new(),
+    };
+    for (_, given) in &secrets {
+        for name in given.expose().keys() {
+            values.insert(name, Json::object([("provided", Json::from(true))]));
+        }
+    }
     if let Some(title) = request.prompt.get("title").and_then(Json::as_str) {
         output::note(&format!("answering: {title}"));
     }
-    let answer = NewAnswer { values, note: args.note, rendered_digest: None };
+    for (place, given) in &secrets {
+        client.submit_values(place, given, None).await?;
+    }
+    let answer = NewAnswer { values, note: args.note, ..NewAnswer::default() };
     let result = client.answer(args.request, &answer, None).await.map_err(|error| refused(error, requires.as_ref()))?;
     let json = output::json(&result)?;
     args.output.result(&json, || match &result.receipt {

@@ -12,5 +12,6 @@ pub(crate) mod list;
 mod names;
 pub(crate) mod person;
 pub(crate) mod redeem;
+mod secrets;
 pub(crate) mod show;
 pub(crate) mod verify;

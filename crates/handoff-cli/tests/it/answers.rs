@@ -1,6 +1,6 @@
 //! `handoff answer`, `list`, `show`, `cancel`: what a person and an operator do.
 
-use handoff_protocol::json::Json;
+use handoff_protocol::json::{Json, read_str};
 
 use super::bench::{self, Bench};
 
@@ -85,4 +85,30 @@ async fn lists_are_filtered_and_hostile_titles_stay_on_their_line() {
     let shown = bench.run(&["show", &first]).await.out;
     assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
     assert_eq!(bench.run(&["cancel", &second, "--reason", "again"]).await.code, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_comes_from_a_file_and_goes_past_the_answer() {
+    let bench = Bench::start().await;
+    let body = r#"{"waiter_ref":"run:1","prompt":{"title":"Sign in?"},"requires":{"v":1,"answer":{"fields":[
+        {"name":"user","type":"text","required":true},{"name":"password","type":"secret","required":true}],
+        "value_sink":{"ref":"vault/1"}}}}"#;
+    let raised = bench.client().raise(&read_str(body).unwrap(), None).await.unwrap();
+    let id = raised.request.id.to_string();
+    let ran = bench.run(&["answer", &id, "--value", "password=hunter2", "--value", "user=dana"]).await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("`--secret NAME=FILE`") && !ran.err.contains("hunter2"), "{}", ran.err);
+    assert_eq!(bench.run(&["answer", &id, "--secret", "pin=-"]).await.code, 2);
+    assert_eq!(bench.run(&["answer", &id, "--secret", "password=/no/such/file"]).await.code, 1);
+
+    let file = bench.path("password");
+    std::fs::write(&file, "hunter2\n").unwrap();
+    let secret = format!("password={}", file.display());
+    let ran = bench.run(&["answer", &id, "--value", "user=dana", "--secret", &secret]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let shown = bench.run(&["show", &id, "--json"]).await.json();
+    assert_eq!(
+        shown.pointer("/receipt/decision/values").unwrap().to_text(),
+        r#"{"user":"dana","password":{"provided":true}}"#
+    );
 }

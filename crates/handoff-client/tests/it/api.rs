@@ -15,12 +15,12 @@ use super::bench::{Bench, question};
 fn yes() -> NewAnswer {
     let mut values = Object::new();
     values.insert("decision", "yes");
-    NewAnswer { values, note: Some("looks good".to_owned()), rendered_digest: None }
+    NewAnswer { values, note: Some("looks good".to_owned()), ..NewAnswer::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_asks_waits_acts_once_and_proves_it() {
-    let Bench { machine, person } = Bench::start().await;
+    let Bench { machine, person, .. } = Bench::start().await;
     // A reference that would be several segments, were it not encoded.
     let waiter = WaiterRef::parse("jobs/7:é ?#%2F").unwrap();
     let raised = machine.raise(&question(waiter.as_str()), None).await.unwrap();
@@ -68,7 +68,7 @@ async fn a_program_asks_waits_acts_once_and_proves_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_key_is_the_same_call() {
-    let Bench { machine, person } = Bench::start().await;
+    let Bench { machine, person, .. } = Bench::start().await;
     let key = CallKey::parse("deploy-7").unwrap();
     let first = machine.raise(&question("w"), Some(&key)).await.unwrap();
     let again = machine.raise(&question("w"), Some(&key)).await.unwrap();
@@ -107,7 +107,7 @@ async fn requests_are_listed_page_by_page_and_can_be_taken_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refusals_are_typed() {
-    let Bench { machine, person } = Bench::start().await;
+    let Bench { machine, person, .. } = Bench::start().await;
     let id = machine.raise(&question("w"), None).await.unwrap().request.id;
     let refused = machine.answer(id, &yes(), None).await.unwrap_err();
     assert!(refused.is_refused_with(ErrorCode::RequesterMayNotAnswer), "{refused}");

@@ -9,28 +9,38 @@ use handoff_protocol::{
     json::{Json, read_str},
     principal::Role,
 };
-use handoff_testkit::MemoryStore;
+use handoff_testkit::{LocalSurface, MemorySink, MemoryStore};
 
 /// Two principals of one tenant, on a server that runs as long as the test.
 pub(crate) struct Bench {
     pub(crate) machine: Client,
     pub(crate) person: Client,
+    /// Where submitted values go.
+    pub(crate) vault: MemorySink,
 }
 
 impl Bench {
     pub(crate) async fn start() -> Self {
         let store = Arc::new(MemoryStore::new(Arc::new(SystemClock), Arc::new(SystemEntropy)));
-        let engine = Engine::builder().store(store).build().await.unwrap();
+        let surface = LocalSurface::start().await.unwrap();
+        let vault = MemorySink::default();
+        let engine = Engine::builder()
+            .store(store)
+            .default_capability_provider(Arc::new(surface))
+            .default_sink(Arc::new(vault.clone()))
+            .build()
+            .await
+            .unwrap();
         let tenant = engine.create_tenant().await.unwrap();
         let machine = engine.create_machine(tenant, "program").await.unwrap();
-        let person = engine.create_person(tenant, "Ada", Role::Editor).await.unwrap();
+        let person = engine.create_person(tenant, "Ada", Role::Admin).await.unwrap();
         let key = |holder| engine.issue_key(tenant, holder, NewCredential::default());
         let machine = key(PrincipalId::ServiceAccount(machine)).await.unwrap();
         let person = key(PrincipalId::User(person)).await.unwrap();
         let address = serve(engine).await;
         let machine = Client::new(&format!("http://{address}/"), machine).unwrap();
         let person = machine.acting_with(person);
-        Self { machine, person }
+        Self { machine, person, vault }
     }
 }
 

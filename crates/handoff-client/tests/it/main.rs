@@ -4,4 +4,5 @@
 
 mod api;
 mod bench;
+mod capabilities;
 mod transport;
