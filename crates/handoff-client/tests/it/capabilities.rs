@@ -52,7 +52,7 @@ async fn a_person_takes_over_gives_a_secret_and_answers() {
     values.insert("password", "hunter2");
     let submitted = person.submit_values("vault/1", &Secret::new(values), None).await.unwrap();
     assert_eq!((submitted.accepted, submitted.state), (vec!["password".to_owned()], RequestState::Pending));
-    assert_eq!(vault.look(|all| all.len()), 1);
+    assert_eq!(vault.count(), 1);
     let mut values = Object::new();
     values.insert("password", Json::object([("provided", Json::from(true))]));
     let used = CapabilityUse { handle, session_ref: session.session_ref };

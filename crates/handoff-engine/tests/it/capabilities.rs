@@ -125,6 +125,7 @@ async fn a_person_takes_over_clears_the_way_and_the_receipt_says_what_was_done_a
     assert_eq!(renewed.lease_until.since(session.lease_until).as_secs(), 100);
     assert_eq!(renewed.renew_after_ms, 45_000);
     scene.pass(60).await;
+    assert_eq!(hand.say("do more").await.as_deref(), Some("did more"));
     let uses = format!(r#"[{{"handle":"{handle}","session_ref":"{}"}}]"#, session.session_ref);
     let answer = format!(r#"{{"values":{{"decision":"yes"}},"capability_uses":{uses}}}"#);
     scene.world.engine.answer(&scene.admin, id, json(&answer), None).await.unwrap();
@@ -134,7 +135,7 @@ async fn a_person_takes_over_clears_the_way_and_the_receipt_says_what_was_done_a
     for (member, value) in [
         ("held_ms", "160000"),
         ("close_reason", r#""revoked""#),
-        ("input_events", "1"),
+        ("input_events", "2"),
         ("navigations", r#"["app.example.com"]"#),
         ("role_at_grant", r#""admin""#),
     ] {

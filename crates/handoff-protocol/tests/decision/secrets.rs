@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Amend, Answer, DecisionError, ErrorCode, FieldErrorCode, Policy, Raise, Request, amend,
+        Amend, Answer, DecisionError, ErrorCode, FieldErrorCode, Policy, Raise, Request, Requires, amend,
         idempotency::IdempotencyKey,
         sink::{SinkSubmission, check_submission},
         terms::RequestState,
@@ -151,6 +151,8 @@ fn a_secret_sets_a_floor_under_the_authority_that_the_receipt_records() {
         let refused = scene.answer(&asked, &who, given).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InsufficientAuthority);
     }
+    let shown = Requires::read(&asked.0.requires).unwrap();
+    assert_eq!(shown.authority.min_role, Role::Admin, "what surfaces show is what is needed");
     let settled = scene.answer(&asked, &person(Role::Admin), given).unwrap();
     let receipt = json(&settled.receipt.unwrap().text);
     let required = receipt.get("authority").and_then(|authority| authority.get("required")).unwrap();
