@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use handoff_engine::{BuildError, Engine, IdentityError, store::Store};
-use handoff_protocol::{decision::Policy, signature::SigningKey};
+use handoff_protocol::{decision::Policy, signature::SigningKey, timestamp::Timestamp};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
@@ -66,6 +66,20 @@ pub enum StartError {
         path: PathBuf,
         /// The key that is published as signing.
         kid: String,
+    },
+    /// The key in the file was retired: it signs no more.
+    #[error(
+        "the signing key {kid} in `{}` was retired at {retired_at} and signs no more; move the file away and start again: \
+         a new key is made and published, and the old one stays published as retired",
+        .path.display()
+    )]
+    SigningKeyRetired {
+        /// The file with the key.
+        path: PathBuf,
+        /// The key's id.
+        kid: String,
+        /// Since when it signs no more.
+        retired_at: Timestamp,
     },
     /// What is to be loaded cannot be used.
     #[error(transparent)]
@@ -164,7 +178,7 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
     })
     .await??;
     let key = match key {
-        Some(key) => key,
+        Some(key) => not_retired(config, &store, key).await?,
         None => make_key(config, &store).await?,
     };
     let policy = Policy {
@@ -182,6 +196,18 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         .await?;
     engine.load_principals(principals).await?;
     Ok(engine)
+}
+
+/// Gives the key back if it may sign: one that the store's published keys call retired does not sign again (rule E-13).
+async fn not_retired(config: &Config, store: &Arc<dyn Store>, key: SigningKey) -> Result<SigningKey, StartError> {
+    let unsigned = Engine::builder().store(Arc::clone(store)).build().await?;
+    let kid = key.kid().to_string();
+    let published = unsigned.signing_keys().await?;
+    let own = published.iter().find(|status| status.jwk.kid.as_deref() == Some(kid.as_str()));
+    match own.and_then(|status| status.jwk.retired_at) {
+        None => Ok(key),
+        Some(retired_at) => Err(StartError::SigningKeyRetired { path: config.signing_key.clone(), kid, retired_at }),
+    }
 }
 
 /// Makes a signing key for a store that has none. One whose receipts are signed already gets no second key by

@@ -48,6 +48,9 @@ enum KeysCommand {
         fingerprint: Option<String>,
     },
     /// Say that a signing key signs no more; what it signed stays valid, and it stays published
+    ///
+    /// A server that runs with the key goes on signing until it is restarted. To rotate: retire the key, move its file
+    /// away, restart the server; it makes and publishes a new key.
     Retire {
         /// The key, as `handoff keys signing` shows it
         kid: String,
@@ -103,6 +106,10 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
             })?;
             output
                 .result(&Json::object([("retired", Json::from(kid.as_str()))]), || format!("{kid} signs no more\n"))?;
+            output::note(
+                "a server that still runs with this key goes on signing until it is restarted: move the key's file away, \
+                 then restart; it makes and publishes a new key",
+            );
         }
         KeysCommand::Signing => {
             let operator = args.store.open().await?;

@@ -23,8 +23,9 @@ use crate::{
 
 /// Check an export, offline: every digest, link and signature, and that nothing is missing in between.
 ///
-/// Says first whether the export verifies, then names everything that is wrong, and what this check cannot show. Exits 8
-/// if anything is wrong, 1 if the file is no export at all.
+/// Says first whether the export verifies, then names everything that is wrong, what leaves a doubt (a receipt that was
+/// signed after its key was retired), and what this check cannot show. Exits 8 if anything is wrong, 1 if the file is no
+/// export at all; a doubt alone does not change the exit code.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The export; `-` reads standard input
@@ -89,6 +90,10 @@ fn people(report: &BundleReport, keys: Keys) -> String {
     let BundleReport { receipts, signed, org_id, .. } = report;
     // Writing to a string cannot fail.
     let verdict = match (report.findings.len(), keys) {
+        (0, _) if !report.doubts.is_empty() => {
+            let doubts = report.doubts.len();
+            format!("consistent, IN DOUBT: every receipt is what was sealed, {doubts} of them after their key was retired")
+        }
         (0, Keys::Brought) => "verified: every receipt is what was sealed".to_owned(),
         (0, Keys::Carried) => {
             "consistent: every receipt is what was sealed, by the keys that this file carries; --keys says whose they are"
@@ -105,6 +110,9 @@ fn people(report: &BundleReport, keys: Keys) -> String {
     }
     for finding in &report.findings {
         let _ = writeln!(text, "wrong     {}", words(finding));
+    }
+    for doubt in &report.doubts {
+        let _ = writeln!(text, "doubt     {}", words(doubt));
     }
     for limit in &report.limits {
         let _ = writeln!(text, "note      {limit}");
@@ -146,6 +154,7 @@ fn json(report: &BundleReport) -> Json {
         }),
     );
     members.insert("findings", report.findings.iter().map(finding).collect::<Vec<_>>());
+    members.insert("doubts", report.doubts.iter().map(finding).collect::<Vec<_>>());
     members.insert("limits", report.limits.iter().map(|limit| Json::from(*limit)).collect::<Vec<_>>());
     Json::from(members)
 }

@@ -131,12 +131,28 @@ async fn a_retired_signing_key_stays_published_and_what_it_signed_verifies() {
     let kid = kid.split_whitespace().find(|word| word.starts_with("rk_")).unwrap().to_owned();
     let retired = bench::run(bench.command(&["keys", "retire", &kid]), "").await;
     assert_eq!((retired.code, retired.out), (0, format!("{kid} signs no more\n")));
+    assert!(retired.err.contains("goes on signing until it is restarted"), "{}", retired.err);
     let listed = bench.run(&["keys", "signing"]).await.out;
     assert!(listed.contains("retired "), "{listed}");
     let keys = bench.path("keys.json");
     std::fs::write(&keys, bench.run(&["keys", "signing", "--json"]).await.out).unwrap();
     let verified = bench::run(bare(&["verify", &export, "--keys", &keys.display().to_string()]), "").await;
     assert_eq!(verified.code, 0, "{}", verified.out);
+    assert!(!verified.out.contains("doubt"), "{}", verified.out);
+
+    // The server still runs with the key.
+    let id = bench.ask(&["Still?", "--options", "yes,no"]).await;
+    assert_eq!(bench.run(&["answer", &id, "--value", "decision=yes"]).await.code, 0);
+    let late = bench.export("late.json").await;
+    for trust in [&["--keys", keys.to_str().unwrap()][..], &[]] {
+        let verified = bench::run(bare(&[&["verify", &late], trust].concat()), "").await;
+        assert_eq!(verified.code, 0, "no link is broken: {}", verified.out);
+        assert!(verified.out.starts_with("verdict   consistent, IN DOUBT: "), "{}", verified.out);
+        let doubt = verified.out.lines().find(|line| line.starts_with("doubt     height 2 rcpt_")).unwrap();
+        assert!(doubt.contains("signed after its key was retired, at "), "{doubt}");
+    }
+    let told = bench::run(bare(&["verify", &late, "--json"]), "").await.json();
+    assert_eq!(told.pointer("/doubts/0/kind").and_then(Json::as_str), Some("retired-key"));
     let unknown = bench.run(&["keys", "retire", "rk_unknown"]).await;
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("handoff keys signing"), "{}", unknown.err);
