@@ -68,6 +68,9 @@ fn people(request: &RequestView) -> String {
         ("waiter", request.waiter_ref.to_string()),
         ("asked", request.created_at.to_string()),
     ];
+    if request.test_mode {
+        facts.push(("test", "yes, to try things out".to_owned()));
+    }
     facts.extend(request.expires_at.map(|at| ("until", at.to_string())));
     facts.extend(request.answered_at.map(|at| ("answered", at.to_string())));
     facts.extend(request.cancel_reason.clone().map(|reason| ("reason", reason)));
