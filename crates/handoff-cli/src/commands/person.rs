@@ -51,7 +51,7 @@ enum PersonCommand {
         #[arg(long, value_name = "REQUEST", value_parser = names::request)]
         request: Option<RequestId>,
         /// How long the address can be used
-        #[arg(long, default_value = "PT15M", value_name = "DURATION", value_parser = parse_duration)]
+        #[arg(long, default_value = "PT15M", value_name = "DURATION", value_parser = names::duration)]
         ttl: ExactDuration,
         /// The address that people open
         #[arg(long, env = "HANDOFF_PUBLIC_BASE", hide_env_values = true, value_name = "URL")]
@@ -80,10 +80,10 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
         PersonCommand::Add { name, role } => {
             let operator = args.store.open_or_create().await?;
-            let namesakes = operator.people_named(&name).await?;
+            let taken = operator.is_taken(MemberKind::Person, &name).await?;
             let id = operator.engine.create_person(operator.tenant, &name, role).await?;
             one(output, "id", &id.to_string())?;
-            if !namesakes.is_empty() {
+            if taken {
                 output::note("somebody else has this name already; from now on, name both by id");
             }
         }
@@ -147,8 +147,4 @@ fn members(output: Output, members: &[Member]) -> Result<(), Failure> {
 fn parse_role(text: &str) -> Result<Role, String> {
     let found = Role::ALL.iter().find(|(name, _)| *name == text);
     found.map(|(_, role)| *role).ok_or_else(|| "the roles are viewer, editor and admin".to_owned())
-}
-
-fn parse_duration(text: &str) -> Result<ExactDuration, String> {
-    ExactDuration::parse(text).map_err(|error| error.to_string())
 }

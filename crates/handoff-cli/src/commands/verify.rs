@@ -7,7 +7,7 @@ use std::{
 };
 
 use handoff_protocol::{
-    bundle::{self, BundleReport, Finding, Trust},
+    bundle::{self, BundleError, BundleReport, Finding, Trust},
     chain::Head,
     digest::Digest,
     json::{Json, Object, from_json, read},
@@ -62,10 +62,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let trust = Trust { keys, anchors: args.heads.iter().map(|head| head.0).collect() };
     // What is no export cannot be judged as one: only an export that was read can fail to verify.
     let report = bundle::verify(&bytes, &trust)
-        .map_err(|error| Failure::failed(format!("{}: {error}", input::name(&args.file))))?;
+        .map_err(|error| Failure::failed(format!("{}: {}", input::name(&args.file), not_an_export(&bytes, &error))))?;
     let whose = if args.keys.is_some() { Keys::Brought } else { Keys::Carried };
     args.output.result(&json(&report), || people(&report, whose))?;
     Ok(if report.is_sound() { Exit::Done } else { Exit::NotVerified })
+}
+
+/// Why this is no export; what is easily taken for one is named.
+fn not_an_export(bytes: &[u8], error: &BundleError) -> String {
+    let members = read(bytes).ok();
+    let has = |name: &str| members.as_ref().is_some_and(|json| json.get(name).is_some());
+    if has("keys") && !has("format") {
+        return "this is a set of published keys and no export; give it beside one: handoff verify EXPORT --keys FILE"
+            .to_owned();
+    }
+    error.to_string()
 }
 
 fn trusted_keys(path: &Path) -> Result<KeySet, Failure> {

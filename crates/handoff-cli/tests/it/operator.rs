@@ -108,6 +108,36 @@ async fn what_is_issued_works_on_the_server_at_once_and_what_is_revoked_does_not
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_machine_gets_another_key_and_a_name_that_is_taken_is_said() {
+    let bench = Bench::start().await;
+    let first = bench.run(&["keys", "issue", "builder"]).await;
+    assert!(!first.err.contains("already"), "{}", first.err);
+    let other = bench.run(&["keys", "issue", "--for", "builder"]).await;
+    assert_eq!(other.code, 0, "{}", other.err);
+    let machines = bench.run(&["keys", "list", "--json"]).await.json();
+    let keys = |machines: &Json| -> Vec<usize> {
+        let named = machines.as_array().unwrap().iter();
+        let named = named.filter(|machine| machine.get("name").and_then(Json::as_str) == Some("builder"));
+        named.map(|machine| machine.get("keys").unwrap().as_array().unwrap().len()).collect()
+    };
+    assert_eq!(keys(&machines), [2], "one machine, two keys");
+    let id =
+        other.err.split_whitespace().find(|word| word.starts_with("sa_")).unwrap().trim_end_matches(';').to_owned();
+    assert_eq!(bench.run(&["keys", "issue", "--for", &id]).await.code, 0);
+
+    let second = bench.run(&["keys", "issue", "builder"]).await;
+    assert!(second.out.starts_with("hk_") && second.err.contains("has this name already"), "{}", second.err);
+    let ambiguous = bench.run(&["keys", "issue", "--for", "builder"]).await;
+    assert_eq!((ambiguous.code, ambiguous.out.as_str()), (2, ""));
+    assert!(ambiguous.err.contains(&id), "{}", ambiguous.err);
+    let nobody = bench.run(&["keys", "issue", "--for", "nobody"]).await;
+    assert_eq!(nobody.code, 1);
+    assert!(nobody.err.contains("no machine of this id or name"), "{}", nobody.err);
+    assert_eq!(bench.run(&["keys", "issue"]).await.code, 2);
+    assert_eq!(bench.run(&["keys", "issue", "x", "--for", "builder"]).await.code, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tenant_is_named_only_where_there_are_several() {
     let bench = Bench::start().await;
     assert_eq!(bench.run(&["person", "list"]).await.code, 0);
