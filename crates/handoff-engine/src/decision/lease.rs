@@ -140,11 +140,8 @@ impl Engine {
                         let before = Before { request: Some(request), ..Before::default() };
                         writes.effects(before, &effects, None).map_err(Halt::Broken)?;
                     }
-                    let next = if waits {
-                        lease::seen(&kept.document, at.min(moment.now))
-                    } else {
-                        lease::released(&kept.document)
-                    };
+                    let next = lease::seen(&kept.document, at.min(moment.now));
+                    let next = if waits { next } else { lease::released(&next) };
                     if next == kept.document && orphaned.is_empty() {
                         return Ok(Outcome::Nothing(false));
                     }

@@ -248,3 +248,16 @@ async fn a_waiter_with_nothing_leased_left_stops_writing() {
     }
     assert_eq!(world.store.transactions(), before);
 }
+
+#[tokio::test]
+async fn asking_again_takes_up_what_was_orphaned_before_it_answers() {
+    let world = World::new().await;
+    let id = world.raised(&ask("run:1", "one")).await;
+    world.engine.waiter_ended(&world.machine, &waiter("run:1")).await.unwrap();
+    let again = world.raise(&ask("run:1", "one"), "k").await.unwrap();
+    assert_eq!((again.created, again.request.id), (false, id));
+    assert_eq!(again.request.waiter.state, WaiterState::Armed);
+    let before = world.store.transactions();
+    world.signals("run:1").await;
+    assert_eq!(world.store.transactions(), before, "it is an ordinary waiter again");
+}

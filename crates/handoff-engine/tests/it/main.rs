@@ -14,5 +14,6 @@ mod listing;
 mod races;
 mod record;
 mod tenants;
+mod test_mode;
 mod waiting;
 mod world;
