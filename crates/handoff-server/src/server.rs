@@ -1,8 +1,8 @@
 //! Starting a server, and stopping it without losing a request.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use handoff_engine::{BuildError, Engine, IdentityError, store::Store};
+use handoff_engine::{BuildError, Engine, IdentityError, identity::Credential, store::Store};
 use handoff_protocol::{decision::Policy, signature::SigningKey, timestamp::Timestamp};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
@@ -160,7 +160,11 @@ impl Running {
             tracing::warn!("some requests did not end in time; their connections are closed");
             self.serving.shutdown().await;
         }
-        self.worker.shutdown().await;
+        self.engine.stop_timers();
+        // What acts now ends; what was claimed and dropped would wait for its claim to lapse.
+        if tokio::time::timeout(GRACE, self.worker.join_next()).await.is_err() {
+            self.worker.shutdown().await;
+        }
         self.engine.stop_sending(GRACE).await;
         tracing::info!(target: LIFECYCLE, "stopped");
     }
@@ -169,13 +173,13 @@ impl Running {
 async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, StartError> {
     // Opening reads and writes files, which must not hold up the tasks of this thread.
     let blocking = config.clone();
-    let (principals, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+    let (bootstrap, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
         // What people wrote is checked as a whole before anything is made.
-        let principals = bootstrap::read(&blocking)?;
+        let bootstrap = bootstrap::read(&blocking)?;
         let schemas = RegisteredSchemas::load(&blocking.schemas)?;
         let store = store::open_for(&blocking)?;
         let key = signing_key::load(&blocking.signing_key)?;
-        Ok((principals, schemas, store, key))
+        Ok((bootstrap, schemas, store, key))
     })
     .await??;
     let key = match key {
@@ -195,8 +199,31 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         .public_base(config.public_base.of(address))
         .build()
         .await?;
-    engine.load_principals(principals).await?;
+    for warning in &bootstrap.warnings {
+        tracing::warn!(target: LIFECYCLE, "{warning}");
+    }
+    for line in left_over(&engine.load_principals(bootstrap.principals).await?) {
+        tracing::warn!(target: LIFECYCLE, "{line}");
+    }
+    engine.announce_public_base().await?;
     Ok(engine)
+}
+
+/// A line for each holder of tokens that an earlier bootstrap brought along and that are valid still.
+fn left_over(tokens: &[Credential]) -> Vec<String> {
+    let mut holders: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for token in tokens {
+        let holder = token.holder.map_or_else(|| "an anonymous link".to_owned(), |id| id.to_string());
+        holders.entry(holder).or_default().push(&token.fingerprint);
+    }
+    let line = |(holder, fingerprints): (String, Vec<&str>)| {
+        format!(
+            "{holder}: a token of an earlier bootstrap is no longer in it and still valid, by its fingerprint {}; \
+             `handoff keys revoke FINGERPRINT` makes it worthless",
+            fingerprints.join(", ")
+        )
+    };
+    holders.into_iter().map(line).collect()
 }
 
 /// Gives the key back if it may sign: one that the store's published keys call retired does not sign again (rule E-13).
