@@ -138,6 +138,24 @@ async fn a_machine_gets_another_key_and_a_name_that_is_taken_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_link_begins_with_the_address_that_the_server_says_people_open() {
+    let bench = Bench::start().await;
+    // The programs of this command reach the server at another address than people do.
+    let link = bench.run(&["person", "link", "Ada"]).await;
+    let base = bench.server.engine().public_base().to_owned();
+    assert!(base.starts_with("http://localhost:") && bench.url() != base, "{base}");
+    assert!(link.out.starts_with(&format!("{base}/enter/hl_")), "{}{}", link.out, link.err);
+    let mut named = bench.command(&["person", "link", "Ada"]);
+    named.env("HANDOFF_PUBLIC_BASE", "https://h.example/");
+    assert!(
+        bench::run(named, "").await.out.starts_with("https://h.example/enter/hl_"),
+        "what is said here comes first"
+    );
+    let other = bench.run(&["person", "link", "Ada", "--url", "https://b.example/v1"]).await;
+    assert!(other.out.starts_with("https://b.example/enter/hl_"), "{}", other.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tenant_is_named_only_where_there_are_several() {
     let bench = Bench::start().await;
     assert_eq!(bench.run(&["person", "list"]).await.code, 0);
