@@ -82,6 +82,9 @@ fn people(request: &RequestView) -> String {
         facts.extend(member("/id").map(|id| ("receipt", id)));
         facts.extend(member("/chain/digest").map(|digest| ("digest", digest)));
     }
+    if let Some(last) = request.corrections.last() {
+        facts.push(("corrected by", format!("{last}, which holds for the record; nothing new is authorized")));
+    }
     facts.extend(
         request.authorization.as_ref().map(|held| ("authorization", format!("{} ({})", held.id, held.state.as_str()))),
     );

@@ -63,6 +63,19 @@ async fn a_link_answers_what_it_cannot_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_corrected_decision_names_the_receipt_that_corrects_it() {
+    let bench = Bench::start().await;
+    let id = bench.ask(&["Pay?", "--options", "yes,no"]).await;
+    assert_eq!(bench.run(&["answer", &id, "--value", "decision=yes"]).await.code, 0);
+    let shown = bench.run(&["show", &id]).await.out;
+    assert!(!shown.contains("corrected"), "{shown}");
+    let correction = bench.correct(&id, r#"{"values":{"decision":"no"},"note":"a slip"}"#).await;
+    let shown = bench.run(&["show", &id]).await.out;
+    let line = shown.lines().find(|line| line.starts_with("corrected by  ")).unwrap();
+    assert!(line.contains(&correction) && line.contains("nothing new is authorized"), "{line}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_schema_of_a_document_is_shown() {
     let bench = Bench::start().await;
     let question = bench.path("question.json");

@@ -134,6 +134,17 @@ impl Bench {
         assert!(head.contains(" 200 "), "{head}{answer}");
     }
 
+    /// Corrects the receipt of a request's decision, as the person, and returns the id of the receipt that does.
+    pub(crate) async fn correct(&self, request: &str, body: &str) -> String {
+        let shown = self.run(&["show", request, "--json"]).await.json();
+        let receipt = shown.pointer("/receipt/id").and_then(Json::as_str).unwrap().to_owned();
+        let headers = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\n", self.token);
+        let call = format!("POST /v1/receipts/{receipt}/corrections");
+        let (head, answer) = http(self.server.address(), &call, &headers, body).await;
+        assert!(head.contains(" 200 "), "{head}{answer}");
+        read_str(&answer).unwrap().get("id").and_then(Json::as_str).unwrap().to_owned()
+    }
+
     /// Begins to ask, and returns once the request is there.
     pub(crate) async fn begin(&self, arguments: &[&str]) -> Asking {
         let mut command = self.command(&[&["ask"], arguments].concat());
