@@ -99,6 +99,7 @@ async fn what_is_issued_works_on_the_server_at_once_and_what_is_revoked_does_not
     let person = bench.person.to_string();
     let token = bench.run(&["person", "key", &person, "--json"]).await.json();
     let token = token.get("token").and_then(Json::as_str).unwrap().to_owned();
+    assert!(token.starts_with("hp_"), "a person's token does not look like a machine's key");
     assert_eq!(bench.run(&["answer", &id, "--value", "answer=me", "--as", &token]).await.code, 0);
 
     let link = bench.run(&["person", "link", &person, "--request", &id, "--public-base", &bench.url()]).await.out;

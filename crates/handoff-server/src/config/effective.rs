@@ -56,7 +56,7 @@ impl Config {
 /// A duration as the help spells it, in hours where it is whole ones.
 fn in_hours(duration: ExactDuration) -> String {
     let seconds = duration.seconds();
-    if seconds % 3600 == 0 { format!("PT{}H", seconds / 3600) } else { duration.to_string() }
+    if seconds.is_multiple_of(3600) { format!("PT{}H", seconds / 3600) } else { duration.to_string() }
 }
 
 /// A text in quotes: the escapes of JSON are escapes of TOML too.
