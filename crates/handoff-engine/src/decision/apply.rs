@@ -155,10 +155,14 @@ impl Writes {
                     due: *due,
                     action: json_text(&TimerAction::LapseSession { session: *session })?,
                 },
-                TimerChange::CloseSession(session, due) => TimerWrite::Put {
+                TimerChange::CloseSession { session, provider, due } => TimerWrite::Put {
                     key: keys::session_timer(*session),
                     due: *due,
-                    action: json_text(&TimerAction::CloseSession { session: *session })?,
+                    action: json_text(&TimerAction::CloseSession {
+                        session: *session,
+                        provider: *provider,
+                        put_off: 0,
+                    })?,
                 },
                 TimerChange::ClearAttempt => TimerWrite::Remove { key: keys::attempt_timer(request) },
             });

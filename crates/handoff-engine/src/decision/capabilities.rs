@@ -31,7 +31,8 @@ use crate::{
     document::Kept,
     engine::Engine,
     identity::documents::{PRINCIPAL, PrincipalRecord},
-    store::{Moment, Reads, RecordKey, TimerKey, TimerWrite},
+    outbound::Sent,
+    store::{ClaimedTimer, Moment, Reads, RecordKey, TimerKey, TimerWrite},
     transaction::{Halt, Outcome, View},
 };
 
@@ -305,25 +306,37 @@ impl Engine {
         .await
     }
 
-    /// Tells the provider of a session that it ended. A failure is tried again when the claim lapses.
-    pub(crate) async fn close_session(
-        &self,
-        tenant: TenantId,
-        session: SessionRef,
-        timer: TimerKey,
-        epoch: u64,
-    ) -> Result<(), DecisionError> {
-        if let Some(ended) = self.document::<GrantSession>(tenant, session).await? {
+    /// Tells the provider of a session that it ended, under the claim of its timer. A failure is tried again when the
+    /// claim lapses.
+    pub(super) async fn close_session(&self, timer: ClaimedTimer, session: SessionRef) -> Sent {
+        let ClaimedTimer { tenant, key, epoch, .. } = timer;
+        let closed = async {
+            let Some(ended) = self.document::<GrantSession>(tenant, session).await? else { return Ok(Sent::Nothing) };
             let grant: Grant = self.document(tenant, ended.handle).await?.ok_or(DecisionError::Internal)?;
             let reason = ended.close_reason.ok_or(DecisionError::Internal)?;
-            let closed = self.inner.providers.close(&grant, session, reason).await;
-            closed.map_err(|error| internal(&error))?;
-        }
-        self.decide(tenant, Reads::none(), move |view, _| {
+            match self.inner.providers.close(&grant, session, reason).await {
+                Ok(()) => Ok::<_, DecisionError>(Sent::Well),
+                Err(error) => {
+                    tracing::warn!(%error, "a provider did not hear that a session ended; it is told again");
+                    Ok(Sent::Badly)
+                }
+            }
+        };
+        let sent = match closed.await {
+            Ok(Sent::Badly) => return Sent::Badly,
+            Ok(sent) => sent,
+            Err(error) => {
+                tracing::warn!(%key, %error, "a provider could not be told; it comes back when its claim lapses");
+                return Sent::Nothing;
+            }
+        };
+        let settled = self.decide(tenant, Reads::none(), move |view, _| {
             let mut writes = Writes::default();
-            writes.timer(TimerWrite::Settle { key: timer.clone(), epoch });
+            writes.timer(TimerWrite::Settle { key: key.clone(), epoch });
             Ok(Outcome::Write(writes.finish(&view.mint()), ()))
-        })
-        .await
+        });
+        // Whether or not that is written, the provider has heard it; hearing it again is harmless.
+        let _ = settled.await;
+        sent
     }
 }

@@ -166,9 +166,54 @@ pub(crate) enum TimerAction {
     CloseSession {
         /// Which.
         session: SessionRef,
+        /// The digest of the provider's name.
+        provider: Digest,
+        /// How often this was put off since it was last tried.
+        #[serde(default)]
+        put_off: u32,
     },
     /// Delete replay records that lapsed.
     PurgeReplays,
+}
+
+impl TimerAction {
+    /// Where it sends to; none for what this server does by itself.
+    pub(crate) fn destination(self) -> Option<Digest> {
+        match self {
+            Self::CloseSession { provider, .. } => Some(provider),
+            Self::Expire { .. }
+            | Self::Lapse { .. }
+            | Self::LapseLease { .. }
+            | Self::LapseSession { .. }
+            | Self::PurgeReplays => None,
+        }
+    }
+
+    /// How often its send was put off since it was last tried.
+    pub(crate) fn times_put_off(self) -> u32 {
+        match self {
+            Self::CloseSession { put_off, .. } => put_off,
+            Self::Expire { .. }
+            | Self::Lapse { .. }
+            | Self::LapseLease { .. }
+            | Self::LapseSession { .. }
+            | Self::PurgeReplays => 0,
+        }
+    }
+
+    /// The same, put off once more.
+    pub(crate) fn put_off_once_more(self) -> Self {
+        match self {
+            Self::CloseSession { session, provider, put_off } => {
+                Self::CloseSession { session, provider, put_off: put_off.saturating_add(1) }
+            }
+            Self::Expire { .. }
+            | Self::Lapse { .. }
+            | Self::LapseLease { .. }
+            | Self::LapseSession { .. }
+            | Self::PurgeReplays => self,
+        }
+    }
 }
 
 /// Replay records are purged an hour at a time, so that retention is a handful of timers a tenant and not one a record.

@@ -62,6 +62,7 @@ impl Scene {
     async fn pass(&self, seconds: u64) {
         self.world.clock.advance(Duration::from_secs(seconds));
         self.world.engine.run_due_timers().await.unwrap();
+        self.world.engine.outbound_idle().await;
     }
 
     /// What the receipt of a request lists.

@@ -16,5 +16,6 @@ mod races;
 mod record;
 mod sinks;
 mod tenants;
+mod test_mode;
 mod waiting;
 mod world;

@@ -8,7 +8,8 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use handoff_protocol::{
-    json::{Json, Object, read},
+    decision::limits,
+    json::{Json, Object, ReadLimits, read_within},
     secret::Secret,
 };
 use zeroize::Zeroize as _;
@@ -57,7 +58,8 @@ impl FromRequest<Api> for SentSecretBody {
 }
 
 fn parse(bytes: &[u8]) -> Result<Json, Refusal> {
-    read(bytes).map_err(|error| Refusal::invalid("", format!("must be one JSON document: {error}")))
+    let within = ReadLimits { depth: limits::BODY_DEPTH, values: limits::BODY_VALUES };
+    read_within(bytes, within).map_err(|error| Refusal::invalid("", format!("must be one JSON document: {error}")))
 }
 
 /// Overwrites what was received, where nobody else refers to the same memory.

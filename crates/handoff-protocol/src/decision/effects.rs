@@ -149,8 +149,15 @@ pub enum TimerChange {
     SetLease(Timestamp),
     /// End a session of a grant at this time, unless it is renewed before.
     SetSession(SessionRef, Timestamp),
-    /// Tell the provider that a session ended, from this time on.
-    CloseSession(SessionRef, Timestamp),
+    /// Tell a provider that a session ended, from this time on.
+    CloseSession {
+        /// The session.
+        session: SessionRef,
+        /// The digest of the provider's name: who is slow to hear slows nobody else.
+        provider: Digest,
+        /// From when on.
+        due: Timestamp,
+    },
 }
 
 impl Rendering {

@@ -31,6 +31,7 @@ mod answer;
 mod attempt;
 mod authority;
 mod authorization;
+mod backoff;
 mod body;
 mod cancel;
 pub mod capability;
@@ -75,6 +76,7 @@ pub use self::{
     attempt::{Arm, arm, lapse},
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
+    backoff::backoff,
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_person, check_scope},
     correct::{Correct, correct, correctable},

@@ -15,6 +15,7 @@ use handoff_protocol::{
     digest::Digest,
     json::Json,
     principal::{Principal, Role},
+    timestamp::Timestamp,
 };
 
 use super::scene::{START, Scene, YES, approve, json, link, machine, person, person_of, with};
@@ -93,6 +94,11 @@ impl Story {
     fn last_session(&self) -> GrantSession {
         self.scene.capabilities.sessions.last().unwrap().clone()
     }
+}
+
+/// What is left to tell the surface's provider.
+fn close(session: &GrantSession, due: Timestamp) -> TimerChange {
+    TimerChange::CloseSession { session: session.session_ref, provider: Digest::of("p"), due }
 }
 
 fn code<T: std::fmt::Debug>(result: Result<T, DecisionError>) -> ErrorCode {
@@ -259,7 +265,7 @@ fn a_lease_that_nobody_renewed_ends_at_its_own_time_however_late_that_is_noticed
     let ended = effects.sessions[0].clone();
     assert_eq!((ended.close_reason, ended.released_at), (Some(SessionEnd::LeaseLapsed), Some(session.lease_until)));
     assert_eq!(ended.exercised().unwrap().held_ms, 120_000);
-    assert_eq!(effects.timers, [TimerChange::CloseSession(session.session_ref, story.scene.now)]);
+    assert_eq!(effects.timers, [close(&session, story.scene.now)]);
     assert_eq!(lapse_session(&request, &grant, &ended, story.scene.now), Fired::NotDue { again: None });
 }
 
@@ -269,7 +275,7 @@ fn arming_the_attempt_renews_grants_also_those_that_ran_out() {
     story.pass(3600);
     assert_eq!(code(story.grant().check_readable(story.scene.now)), ErrorCode::CapabilityExpired);
     let command = Arm::read(&machine(), json("{}")).unwrap();
-    let armed = arm(&story.request, &command, &story.scene.context()).unwrap();
+    let armed = arm(&story.request, &command, &machine(), &story.scene.context()).unwrap();
     assert_eq!(armed.grants[0].expires_at.since(story.scene.now).as_secs(), 600);
     story.apply(armed);
     story.resolve(&person(Role::Admin), r#"["drive"]"#).unwrap();
@@ -313,7 +319,7 @@ fn every_ending_revokes_the_grants_and_ends_the_sessions_in_its_own_effects() {
         let ended = &effects.sessions[0];
         let expected = if how == "expire" { SessionEnd::LeaseLapsed } else { SessionEnd::Revoked };
         assert_eq!((ended.session_ref, ended.close_reason), (session.session_ref, Some(expected)), "{how}");
-        assert!(effects.timers.contains(&TimerChange::CloseSession(session.session_ref, now)), "{how}");
+        assert!(effects.timers.contains(&close(&session, now)), "{how}");
         let events: Vec<&str> = effects.events.iter().map(|event| event.event_type.as_str()).collect();
         assert!(events.contains(&"grant.revoked"), "{how}: {events:?}");
         if effects.receipt.is_some() {

@@ -6,6 +6,7 @@ use crate::{
         effects::{Effects, EventType, TimerChange},
         terms::SessionEnd,
     },
+    digest::Digest,
     id::GrantHandle,
     json::Json,
     timestamp::Timestamp,
@@ -62,7 +63,7 @@ impl Effects {
         self.request.open_grants.retain(|handle| *handle != grant.handle);
         let open = |session: &&GrantSession| session.handle == grant.handle && session.is_open();
         for session in capabilities.sessions.iter().filter(open) {
-            self.end_session(capabilities.ended(session, SessionEnd::Revoked, now), now);
+            self.end_session(grant, capabilities.ended(session, SessionEnd::Revoked, now), now);
         }
         let revoked = Grant { revoked_at: Some(now), revoke_reason: reason.map(str::to_owned), ..grant.clone() };
         self.grants.push(revoked);
@@ -73,8 +74,9 @@ impl Effects {
     }
 
     /// Keeps a session that ended, and sees to it that its provider hears of it.
-    pub(super) fn end_session(&mut self, session: GrantSession, now: Timestamp) {
-        self.timers.push(TimerChange::CloseSession(session.session_ref, now));
+    pub(super) fn end_session(&mut self, grant: &Grant, session: GrantSession, now: Timestamp) {
+        let provider = Digest::of(grant.capability.provider.as_deref().unwrap_or_default());
+        self.timers.push(TimerChange::CloseSession { session: session.session_ref, provider, due: now });
         self.sessions.push(session);
     }
 

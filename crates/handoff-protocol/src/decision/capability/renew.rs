@@ -59,7 +59,7 @@ pub fn release(
     let mut effects = Effects::of(request.clone());
     if session.is_open() {
         let ended = session.ended(Some(grant), SessionEnd::Released, context.now);
-        effects.end_session(GrantSession { usage: usage.or(ended.usage), ..ended }, context.now);
+        effects.end_session(grant, GrantSession { usage: usage.or(ended.usage), ..ended }, context.now);
     }
     Ok(effects)
 }
@@ -73,7 +73,7 @@ pub fn lapse_session(request: &Request, grant: &Grant, session: &GrantSession, n
         return Fired::NotDue { again: Some(session.lease_until) };
     }
     let mut effects = Effects::of(request.clone());
-    effects.end_session(session.ended(Some(grant), SessionEnd::LeaseLapsed, now), now);
+    effects.end_session(grant, session.ended(Some(grant), SessionEnd::LeaseLapsed, now), now);
     Fired::Acted(Box::new(effects))
 }
 
