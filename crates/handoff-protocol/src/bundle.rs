@@ -14,6 +14,7 @@ use crate::{
     digest::Digest,
     id::OrgId,
     json::{Json, JsonError, NotCanonical, ReadError, from_json, read, to_json},
+    proof,
     signature::{Jwks, KeyError, KeySet, ReceiptSignature, SignatureError},
     timestamp::Timestamp,
 };
@@ -132,7 +133,7 @@ impl Bundle {
 }
 
 /// The digest over a bundle: its canonical text without the digest itself.
-fn digest_of(document: &Json) -> Result<Digest, NotCanonical> {
+pub(crate) fn digest_of(document: &Json) -> Result<Digest, NotCanonical> {
     let mut covered = document.clone();
     if let Some(members) = covered.as_object_mut() {
         members.remove("digest");
@@ -229,26 +230,21 @@ pub struct Trust {
     pub anchors: Vec<Head>,
 }
 
-/// Verifies a bundle, offline.
+/// Verifies a bundle, or the [`proof`](crate::proof) of one receipt, offline.
 ///
 /// # Errors
 ///
 /// [`BundleError`] only if this is no bundle at all; whatever is wrong in one is a [`Finding`].
 pub fn verify(bytes: &[u8], trust: &Trust) -> Result<BundleReport, BundleError> {
     let document = read(bytes)?;
-    if document.get("format").and_then(Json::as_str).is_some_and(|format| format != FORMAT) {
-        return Err(BundleError::UnknownFormat);
+    match document.get("format").and_then(Json::as_str) {
+        Some(proof::FORMAT) => return proof::verify(document, trust),
+        Some(format) if format != FORMAT => return Err(BundleError::UnknownFormat),
+        Some(_) | None => {}
     }
     let covered = digest_of(&document);
     let written: Written = from_json(document)?;
-    let mut report = BundleReport {
-        org_id: written.org_id,
-        receipts: 0,
-        signed: 0,
-        head: None,
-        findings: Vec::new(),
-        limits: Vec::new(),
-    };
+    let mut report = BundleReport::begin(written.org_id);
     let keys = match &trust.keys {
         Some(keys) => keys.clone(),
         None => {
@@ -268,7 +264,7 @@ pub fn verify(bytes: &[u8], trust: &Trust) -> Result<BundleReport, BundleError> 
     }
     for entry in &written.receipts {
         verifier.check(&entry.receipt);
-        report.check_signature(entry, &keys, must_be_signed);
+        report.check_signature_of(&entry.receipt, entry.signature.as_ref(), &keys, must_be_signed);
         report.check_tenant(&entry.receipt);
     }
     let chain = verifier.finish();
@@ -312,28 +308,43 @@ impl BundleReport {
         self.findings.is_empty()
     }
 
-    fn check_signature(&mut self, entry: &BundleReceipt, keys: &KeySet, must_be_signed: bool) {
+    /// A report on which nothing stands yet.
+    pub(crate) fn begin(org_id: OrgId) -> Self {
+        Self { org_id, receipts: 0, signed: 0, head: None, findings: Vec::new(), limits: Vec::new() }
+    }
+
+    pub(crate) fn check_signature_of(
+        &mut self,
+        receipt: &Json,
+        signature: Option<&ReceiptSignature>,
+        keys: &KeySet,
+        must_be_signed: bool,
+    ) {
         // A receipt that was altered is named for that; its signature is judged by the digest that it records.
-        let recorded = entry.receipt.get("chain").and_then(|chain| chain.get("digest")).and_then(Json::as_str);
+        let recorded = receipt.get("chain").and_then(|chain| chain.get("digest")).and_then(Json::as_str);
         let Some(digest) = recorded.and_then(|text| Digest::parse(text).ok()) else { return };
-        let Some(signature) = &entry.signature else {
+        let Some(signature) = signature else {
             if must_be_signed {
-                self.find_in(entry, FindingKind::Unsigned, "this receipt has no signature although it should have one");
+                self.find_in(
+                    receipt,
+                    FindingKind::Unsigned,
+                    "this receipt has no signature although it should have one",
+                );
             }
             return;
         };
         match keys.verify(&digest, signature) {
             // A valid signature says nothing of a receipt that no longer has the digest which was signed.
-            Ok(_) if verify_alone(&entry.receipt).is_ok() => self.signed = self.signed.saturating_add(1),
+            Ok(_) if verify_alone(receipt).is_ok() => self.signed = self.signed.saturating_add(1),
             Ok(_) => {}
             Err(error @ SignatureError::UnknownKey) => {
-                self.find_in(entry, FindingKind::UnknownKey, error.to_string());
+                self.find_in(receipt, FindingKind::UnknownKey, error.to_string());
             }
-            Err(error) => self.find_in(entry, FindingKind::Signature, error.to_string()),
+            Err(error) => self.find_in(receipt, FindingKind::Signature, error.to_string()),
         }
     }
 
-    fn check_tenant(&mut self, receipt: &Json) {
+    pub(crate) fn check_tenant(&mut self, receipt: &Json) {
         let named = receipt.get("org_id").and_then(Json::as_str);
         if named != Some(self.org_id.to_string().as_str()) && verify_alone(receipt).is_ok() {
             let height = height_of(receipt);
@@ -341,11 +352,17 @@ impl BundleReport {
         }
     }
 
-    fn find_in(&mut self, entry: &BundleReceipt, kind: FindingKind, message: impl Into<String>) {
-        self.find(height_of(&entry.receipt), receipt_id(&entry.receipt), kind, message);
+    fn find_in(&mut self, receipt: &Json, kind: FindingKind, message: impl Into<String>) {
+        self.find(height_of(receipt), receipt_id(receipt), kind, message);
     }
 
-    fn find(&mut self, height: Option<u64>, receipt_id: Option<String>, kind: FindingKind, message: impl Into<String>) {
+    pub(crate) fn find(
+        &mut self,
+        height: Option<u64>,
+        receipt_id: Option<String>,
+        kind: FindingKind,
+        message: impl Into<String>,
+    ) {
         self.findings.push(Finding { height, receipt_id, kind, message: message.into() });
     }
 }

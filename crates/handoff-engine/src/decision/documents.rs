@@ -6,7 +6,7 @@ use handoff_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::keys;
+use super::{inbox, keys};
 use crate::{
     document::Document,
     store::{IndexRow, RecordKind},
@@ -31,6 +31,7 @@ impl Document for Request {
                 index: keys::BY_QUESTION,
                 sort_key: keys::by_question(&self.waiter_ref, &self.dedupe_key, self.id),
             });
+            rows.extend(inbox::rows(self));
         }
         rows
     }

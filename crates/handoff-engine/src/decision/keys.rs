@@ -30,6 +30,8 @@ pub(crate) const BY_WAITER: IndexName = IndexName::from_static("request.waiter")
 pub(crate) const OPEN_BY_WAITER: IndexName = IndexName::from_static("request.open");
 /// Pending requests, by what they ask.
 pub(crate) const BY_QUESTION: IndexName = IndexName::from_static("request.question");
+/// Pending requests, by who may answer them, then by what cannot wait (see `inbox`).
+pub(crate) const INBOX: IndexName = IndexName::from_static("request.inbox");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
 /// Replay records, by the time they lapse.
@@ -79,7 +81,7 @@ pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
     (time.unix_millis().cast_unsigned() ^ (1 << 63)).to_be_bytes()
 }
 
-fn ulid_bytes(ulid: Ulid) -> [u8; 16] {
+pub(super) fn ulid_bytes(ulid: Ulid) -> [u8; 16] {
     ulid.as_u128().to_be_bytes()
 }
 
@@ -91,6 +93,11 @@ pub(crate) fn waiter_topic(waiter: &WaiterRef) -> Topic {
 /// What callers wait on who hold a request.
 pub(crate) fn request_topic(id: RequestId) -> Topic {
     Topic::new(format!("request/{id}"))
+}
+
+/// What callers wait on who look at what is pending.
+pub(crate) fn inbox_topic() -> Topic {
+    Topic::new("inbox".to_owned())
 }
 
 pub(crate) fn deadline_timer(id: RequestId) -> TimerKey {

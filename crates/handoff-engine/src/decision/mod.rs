@@ -11,9 +11,12 @@ mod attempt;
 mod cancel;
 mod correct;
 mod documents;
+mod follow;
+mod inbox;
 mod keys;
 mod list;
 mod operate;
+mod proof;
 mod raise;
 mod read;
 mod redeem;
@@ -26,6 +29,8 @@ use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Princip
 pub use self::keys::RECEIPTS;
 pub(crate) use self::keys::TimerAction;
 pub use self::{
+    follow::{Change, InboxFeed, RequestFeed, Standing},
+    inbox::{Inbox, InboxPlace, InboxScope},
     list::{RequestFilter, Span},
     raise::Raised,
     read::ReceiptFilter,

@@ -90,6 +90,7 @@ impl Engine {
                     role,
                     created_at: kept.map_or(now, |kept| kept.created_at),
                     disabled_at: kept.and_then(|kept| kept.disabled_at),
+                    session_epoch: kept.map_or(0, |kept| kept.session_epoch),
                 }
             })
             .await?;
@@ -128,6 +129,7 @@ impl Engine {
             on_behalf_of,
             test,
             presented_at: None,
+            session_epoch: 0,
             created_at: kept.map_or(now, |kept| kept.created_at),
             expires_at: None,
             revoked_at: kept.and_then(|kept| kept.revoked_at),
