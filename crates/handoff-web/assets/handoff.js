@@ -31,6 +31,7 @@
       const used = [...input.value].length;
       const parts = input.dataset.counter.split("{}");
       counter.textContent = parts[0] + used + parts[1] + input.dataset.max + parts[2];
+      counter.hidden = used === 0;
       counter.classList.toggle("over", used > Number(input.dataset.max));
     };
     input.addEventListener("input", count);

@@ -55,3 +55,43 @@ async fn a_cursor_that_is_none_shows_the_first_page() {
         ada.get(&format!("/?{query}")).await.is(200).says("Question 1");
     }
 }
+
+#[tokio::test]
+async fn what_cannot_wait_stands_first_and_only_what_one_may_answer_is_for_one() {
+    let world = World::new().await;
+    let raise = async |title: &str, more: &str, authority: &str| {
+        let body = format!(
+            r#"{{"waiter_ref":"w:{title}","prompt":{{"title":"{title}"}},"requires":{{"v":1,"authority":{{{authority}}}}}{more}}}"#
+        );
+        world.raise(&body).await
+    };
+    let person = world.person("Ada", Role::Editor).await;
+    let ttl = |ttl: &str| format!(r#","ttl":"{ttl}","ttl_policy":{{"on_expiry":"expire_and_deny"}}"#);
+    raise("low", r#","urgency":"low""#, "").await;
+    raise("normal-old", "", "").await;
+    raise("normal-late", &ttl("P1D"), "").await;
+    raise("normal-soon", &ttl("PT1H"), "").await;
+    raise("critical", r#","urgency":"critical""#, "").await;
+    raise("high", r#","urgency":"high""#, r#""min_role":"editor""#).await;
+    raise("admins", r#","urgency":"critical""#, r#""min_role":"admin""#).await;
+    raise(
+        "mine",
+        "",
+        &format!(r#""assignees":[{{"kind":"principal","value":"{person}"}},{{"kind":"role","value":"viewer"}}]"#),
+    )
+    .await;
+    raise("another", "", r#""assignees":[{"kind":"principal","value":"usr_01K3M7QW8ZC4YRXB2N6VD9FTHE"}]"#).await;
+    raise("fresh", "", r#""auth_strength":"reauth""#).await;
+    let mut ada = world.browser();
+    ada.post(&world.link(person, None).await, &[], "").await.is(303);
+    let titles = |body: &str| {
+        let tags = html::tags(body);
+        let links = tags.windows(2).filter(|pair| pair[0].get("href").starts_with("/requests/"));
+        links.map(|pair| pair[1].text.clone()).collect::<Vec<_>>()
+    };
+    let mine = titles(&ada.get("/").await.body);
+    assert_eq!(mine, ["critical", "high", "normal-soon", "normal-late", "normal-old", "mine", "fresh", "low"]);
+    let all = titles(&ada.get("/?show=all").await.body);
+    assert_eq!(all[..3], ["critical", "admins", "high"]);
+    assert_eq!(all.len(), 10);
+}
