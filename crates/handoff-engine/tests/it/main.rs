@@ -8,6 +8,7 @@ mod events;
 mod expiry;
 mod faults;
 mod identity;
+mod inbox;
 mod keys;
 mod listing;
 mod races;

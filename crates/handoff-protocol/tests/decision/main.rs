@@ -10,6 +10,7 @@ mod expiring;
 mod idempotency;
 mod later;
 mod numbers;
+mod proofs;
 mod raising;
 mod redeeming;
 mod refusals;

@@ -21,7 +21,9 @@ impl Source {
     async fn open(world: &World, browser: &Browser, path: &str, headers: &str) -> Self {
         let mut stream = TcpStream::connect(world.address).await.unwrap();
         let cookie = browser.cookie.clone().unwrap_or_default();
-        let call = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: handoff_session={cookie}\r\n{headers}\r\n");
+        let call = format!(
+            "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: handoff_session={cookie}\r\n{headers}\r\n"
+        );
         stream.write_all(call.as_bytes()).await.unwrap();
         Self(BufReader::new(stream))
     }

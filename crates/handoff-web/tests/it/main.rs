@@ -21,6 +21,7 @@ mod html;
 mod inbox;
 mod languages;
 mod leaving;
+mod logs;
 mod proof;
 mod request;
 mod safety;
