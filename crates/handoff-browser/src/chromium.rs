@@ -80,7 +80,7 @@ impl Chromium {
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else { return Err(BrowserError::Gone) };
         let pipe = Pipe::new(to, from);
         let browser = Self { pipe, child, _profile: profile };
-        browser.pipe.call(None, "Browser.getVersion", json!({}))?;
+        browser.pipe.call(None, "Browser.getVersion", &json!({}))?;
         Ok(browser)
     }
 
@@ -90,13 +90,13 @@ impl Chromium {
     ///
     /// [`BrowserError`].
     pub fn window(&self, look: &Look) -> Result<Page, BrowserError> {
-        let context = self.pipe.call(None, "Target.createBrowserContext", json!({}))?;
+        let context = self.pipe.call(None, "Target.createBrowserContext", &json!({}))?;
         let context = context.get("browserContextId").cloned().ok_or(BrowserError::Gone)?;
         let target = json!({ "url": "about:blank", "browserContextId": context });
-        let target = self.pipe.call(None, "Target.createTarget", target)?;
+        let target = self.pipe.call(None, "Target.createTarget", &target)?;
         let target = target.get("targetId").cloned().ok_or(BrowserError::Gone)?;
         let attach = json!({ "targetId": target, "flatten": true });
-        let attached = self.pipe.call(None, "Target.attachToTarget", attach)?;
+        let attached = self.pipe.call(None, "Target.attachToTarget", &attach)?;
         let session = attached.get("sessionId").and_then(|session| session.as_str()).ok_or(BrowserError::Gone)?;
         let page = Page::new(self.pipe.clone(), session.to_owned());
         look.apply(&page)?;
@@ -107,7 +107,7 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         // Asked politely first: the profile is about to be deleted.
-        let _ = self.pipe.call(None, "Browser.close", json!({}));
+        let _ = self.pipe.call(None, "Browser.close", &json!({}));
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -40,7 +40,7 @@ impl Page {
             if let (Some(text), "keyDown", Some(members)) = (text, step, event.as_object_mut()) {
                 members.insert("text".to_owned(), Value::from(text));
             }
-            self.call("Input.dispatchKeyEvent", event)?;
+            self.call("Input.dispatchKeyEvent", &event)?;
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Page {
     ///
     /// [`BrowserError`].
     pub fn write(&self, text: &str) -> Result<(), BrowserError> {
-        self.call("Input.insertText", json!({ "text": text })).map(|_| ())
+        self.call("Input.insertText", &json!({ "text": text })).map(|_| ())
     }
 
     /// Clicks in the middle of the first thing that a selector finds, scrolled into view.
@@ -74,7 +74,7 @@ impl Page {
         };
         for step in ["mousePressed", "mouseReleased"] {
             let event = json!({ "type": step, "x": x, "y": y, "button": "left", "clickCount": 1 });
-            self.call("Input.dispatchMouseEvent", event)?;
+            self.call("Input.dispatchMouseEvent", &event)?;
         }
         Ok(())
     }

@@ -75,29 +75,29 @@ impl Look {
     }
 
     pub(crate) fn apply(&self, page: &Page) -> Result<(), BrowserError> {
-        page.call("Page.enable", json!({}))?;
-        page.call("Runtime.enable", json!({}))?;
-        page.call("Network.enable", json!({}))?;
-        page.call("Log.enable", json!({}))?;
+        page.call("Page.enable", &json!({}))?;
+        page.call("Runtime.enable", &json!({}))?;
+        page.call("Network.enable", &json!({}))?;
+        page.call("Log.enable", &json!({}))?;
         let metrics = json!({
             "width": self.width, "height": self.height, "mobile": self.is_phone,
             "deviceScaleFactor": if self.is_phone { 2 } else { 1 },
         });
-        page.call("Emulation.setDeviceMetricsOverride", metrics)?;
+        page.call("Emulation.setDeviceMetricsOverride", &metrics)?;
         let theme = if self.is_dark { "dark" } else { "light" };
         // Nothing moves: what is looked at is what stays.
         let features = json!([
             { "name": "prefers-color-scheme", "value": theme },
             { "name": "prefers-reduced-motion", "value": "reduce" },
         ]);
-        page.call("Emulation.setEmulatedMedia", json!({ "features": features }))?;
-        page.call("Emulation.setTimezoneOverride", json!({ "timezoneId": self.zone }))?;
+        page.call("Emulation.setEmulatedMedia", &json!({ "features": features }))?;
+        page.call("Emulation.setTimezoneOverride", &json!({ "timezoneId": self.zone }))?;
         let default =
             "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
         let agent = self.agent.as_deref().unwrap_or(default);
-        page.call("Emulation.setUserAgentOverride", json!({ "userAgent": agent, "acceptLanguage": self.language }))?;
+        page.call("Emulation.setUserAgentOverride", &json!({ "userAgent": agent, "acceptLanguage": self.language }))?;
         if !self.has_scripts {
-            page.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }))?;
+            page.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }))?;
         }
         Ok(())
     }

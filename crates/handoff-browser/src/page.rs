@@ -24,7 +24,7 @@ impl Page {
         Self { pipe, session }
     }
 
-    pub(crate) fn call(&self, method: &str, parameters: Value) -> Result<Value, BrowserError> {
+    pub(crate) fn call(&self, method: &str, parameters: &Value) -> Result<Value, BrowserError> {
         self.pipe.call(Some(&self.session), method, parameters)
     }
 
@@ -34,7 +34,7 @@ impl Page {
     ///
     /// [`BrowserError`].
     pub fn open(&self, address: &str) -> Result<(), BrowserError> {
-        let opened = self.call("Page.navigate", json!({ "url": address }))?;
+        let opened = self.call("Page.navigate", &json!({ "url": address }))?;
         if let Some(error) = opened.get("errorText").and_then(Value::as_str) {
             let refused = BrowserError::Refused { method: format!("open {address}"), message: error.to_owned() };
             return Err(refused);
@@ -49,7 +49,7 @@ impl Page {
     /// [`BrowserError::Script`] if it throws.
     pub fn evaluate(&self, script: &str) -> Result<Value, BrowserError> {
         let parameters = json!({ "expression": script, "returnByValue": true, "awaitPromise": true });
-        let mut evaluated = self.call("Runtime.evaluate", parameters)?;
+        let mut evaluated = self.call("Runtime.evaluate", &parameters)?;
         if let Some(exception) = evaluated.get("exceptionDetails") {
             return Err(BrowserError::Script(exception.to_string()));
         }
@@ -122,11 +122,11 @@ impl Page {
     ///
     /// [`BrowserError`].
     pub fn picture(&self) -> Result<Vec<u8>, BrowserError> {
-        let metrics = self.call("Page.getLayoutMetrics", json!({}))?;
+        let metrics = self.call("Page.getLayoutMetrics", &json!({}))?;
         let size = |name: &str| metrics.pointer(&format!("/cssContentSize/{name}")).cloned().unwrap_or_default();
         let clip = json!({ "x": 0, "y": 0, "width": size("width"), "height": size("height"), "scale": 1 });
         let wanted = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
-        let picture = self.call("Page.captureScreenshot", wanted)?;
+        let picture = self.call("Page.captureScreenshot", &wanted)?;
         let data = picture.get("data").and_then(Value::as_str).unwrap_or_default();
         STANDARD.decode(data).map_err(|_| BrowserError::Gone)
     }
@@ -137,6 +137,6 @@ impl Page {
     ///
     /// [`BrowserError`].
     pub fn close(self) -> Result<(), BrowserError> {
-        self.call("Page.close", json!({})).map(|_| ())
+        self.call("Page.close", &json!({})).map(|_| ())
     }
 }

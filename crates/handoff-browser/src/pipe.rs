@@ -64,7 +64,7 @@ impl Pipe {
     }
 
     /// Sends a command and waits for its answer.
-    pub(crate) fn call(&self, session: Option<&str>, method: &str, parameters: Value) -> Result<Value, BrowserError> {
+    pub(crate) fn call(&self, session: Option<&str>, method: &str, parameters: &Value) -> Result<Value, BrowserError> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let mut command = json!({ "id": id, "method": method, "params": parameters });
         if let (Some(session), Some(members)) = (session, command.as_object_mut()) {

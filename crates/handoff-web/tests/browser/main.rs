@@ -2,14 +2,7 @@
 //!
 //! Where there is no Chromium each test says so in a line and passes; where `CI` is set there has to be one.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "tests fail by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests fail by panicking")]
 
 mod accessible;
 mod hostile;
