@@ -147,6 +147,7 @@ impl Writes {
         }
         self.set.wakes.push(keys::request_topic(effects.request.id));
         self.set.wakes.push(keys::waiter_topic(&effects.request.waiter_ref));
+        self.set.wakes.push(keys::inbox_topic());
         Ok(())
     }
 

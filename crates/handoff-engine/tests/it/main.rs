@@ -8,6 +8,7 @@ mod events;
 mod expiry;
 mod faults;
 mod identity;
+mod inbox;
 mod keys;
 mod leases;
 mod listing;

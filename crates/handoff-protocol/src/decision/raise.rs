@@ -215,6 +215,7 @@ pub fn raise(
         metadata: raise.metadata.clone(),
         raised_by,
         raised_by_display: principal.display.clone(),
+        raised_on_behalf_of: principal.on_behalf_of,
         created_at: now,
         expires_at,
         attempt_expires_at: None,

@@ -77,6 +77,9 @@ pub struct Request {
     /// What that principal was called then, for people to read *(additive)*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_by_display: Option<String>,
+    /// On whose behalf that principal acted (rule P-6) *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_on_behalf_of: Option<PrincipalId>,
     /// When it was raised.
     pub created_at: Timestamp,
     /// The deadline; none without a `ttl` and under `park` (rule C-3).

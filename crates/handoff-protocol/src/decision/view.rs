@@ -24,7 +24,7 @@ use crate::{
     chain::Link,
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
-    id::{AuthorizationId, OrgId, ReceiptId, RequestId, ResumeToken, SignalId},
+    id::{AuthorizationId, OrgId, PrincipalId, ReceiptId, RequestId, ResumeToken, SignalId},
     json::{Json, Object},
     timestamp::Timestamp,
 };
@@ -85,6 +85,9 @@ pub struct RequestView {
     /// Who asks, by name; left out where nobody knows *(additive)*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_by_display: Option<String>,
+    /// On whose behalf; left out where nobody is named *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_on_behalf_of: Option<PrincipalId>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test_mode: bool,
 }
@@ -308,6 +311,7 @@ impl RequestView {
             authorization,
             waiter: WaiterView { state: request.waiter.state, liveness: request.liveness },
             raised_by_display: request.raised_by_display,
+            raised_on_behalf_of: request.raised_on_behalf_of,
             test_mode: request.test_mode,
             metadata: request.metadata.unwrap_or_else(|| Json::Object(Object::new())),
         })

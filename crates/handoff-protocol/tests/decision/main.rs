@@ -11,6 +11,7 @@ mod idempotency;
 mod later;
 mod leasing;
 mod numbers;
+mod proofs;
 mod raising;
 mod redeeming;
 mod refusals;
