@@ -185,6 +185,15 @@ pub(crate) fn must_agree(quorum: u64, answered: usize) -> String {
     format!("{answered} answered so far; {quorum} must agree.")
 }
 
+/// Who decided, where others had to agree.
+pub(crate) fn agreed_with(name: String, others: usize) -> String {
+    match others {
+        0 => name,
+        1 => format!("{name}, and 1 other who agreed"),
+        _ => format!("{name}, and {others} others who agreed"),
+    }
+}
+
 /// What the form says of sending it.
 pub(crate) fn submit_help(quorum: u64) -> String {
     if quorum > 1 {
