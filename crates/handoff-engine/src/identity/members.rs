@@ -190,7 +190,8 @@ impl Engine {
         credential: NewCredential,
     ) -> Result<Secret<String>, IdentityError> {
         self.member(tenant, holder).await?;
-        let token = tokens::mint(self.inner.entropy.as_ref(), TokenUse::Key)?;
+        let usage = if matches!(holder, PrincipalId::User(_)) { TokenUse::PersonKey } else { TokenUse::Key };
+        let token = tokens::mint(self.inner.entropy.as_ref(), usage)?;
         self.keep_credential(tenant, holder, &credential, &token).await?;
         Ok(token)
     }
@@ -239,6 +240,7 @@ impl Engine {
                 link_display: None,
                 on_behalf_of: credential.on_behalf_of,
                 test: credential.test,
+                loaded: false,
                 presented_at: None,
                 created_at: moment.now,
                 expires_at: credential.ttl.map(|ttl| moment.now.saturating_add(ttl)),

@@ -14,6 +14,7 @@ mod listing;
 mod races;
 mod record;
 mod tenants;
+mod test_mode;
 mod together;
 mod waiting;
 mod world;

@@ -29,6 +29,7 @@ mod answer;
 mod attempt;
 mod authority;
 mod authorization;
+mod backoff;
 mod body;
 mod cancel;
 mod context;
@@ -76,6 +77,7 @@ pub use self::{
     attempt::{Arm, arm, lapse},
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
+    backoff::backoff,
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_scope},
     correct::{Correct, correct, correctable},
