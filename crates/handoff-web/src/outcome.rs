@@ -52,6 +52,8 @@ impl Outcome {
         let actor = receipt.actor;
         let is_policy = receipt.kind == ReceiptKind::Policy;
         let person = actor.display.or_else(|| actor.principal_id.map(|id| id.to_string())).filter(|_| !is_policy);
+        let others = receipt.authority.endorsements.len().saturating_sub(1);
+        let person = person.map(|name| words.agreed_with(name, others));
         let by_policy = is_policy.then_some(match receipt.decision.effective {
             Some(Effective::Deny) => words.counts_as_refusal,
             Some(Effective::Default) => words.default_taken,

@@ -16,5 +16,6 @@ mod races;
 mod record;
 mod tenants;
 mod test_mode;
+mod together;
 mod waiting;
 mod world;

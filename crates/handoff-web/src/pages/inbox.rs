@@ -103,7 +103,8 @@ async fn list(site: &Site, reader: &Reader, visitor: &Visitor, query: &Form) -> 
 impl Row {
     fn new(reader: &Reader, view: &RequestView, visitor: &Visitor, now: Timestamp) -> Self {
         let authority = Requires::read(&view.requires).map(|requires| requires.authority);
-        let lacking = authority.ok().and_then(|authority| authority.check(&visitor.principal, now).err());
+        let lacking =
+            authority.ok().and_then(|authority| authority.check(&visitor.principal, &view.also_assigned, now).err());
         Self {
             id: view.id,
             title: visible::line(view.prompt.get("title").and_then(Json::as_str).unwrap_or_default()),

@@ -154,7 +154,7 @@ pub(super) async fn respond(
     let LoadedRequest { view, requires } = loaded;
     let words = reader.words;
     let now = site.engine.now();
-    let lacking = requires.authority.check(&visitor.principal, now).err();
+    let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, now).err();
     let is_pending = view.state == RequestState::Pending;
     let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(reader, sealed, &requires));
     let mut answer_form = None;
@@ -179,7 +179,9 @@ pub(super) async fn respond(
             };
             Some(Notice { faults, ..Notice::alert(saying, None) })
         }
-        (Occasion::Faulty(_) | Occasion::Looking, _) => standing(reader, &view, lacking, outcome.as_ref()),
+        (Occasion::Faulty(_) | Occasion::Looking, _) => {
+            standing(reader, &view, &requires, visitor, lacking, outcome.as_ref())
+        }
     };
     let notice = notice.map(|notice| Notice { next: view.superseded_by, ..notice });
     let (state, tone) = match view.state {
@@ -222,14 +224,17 @@ fn settled(words: &Words, outcome: &Outcome) -> String {
 fn standing(
     reader: &Reader,
     view: &RequestView,
+    requires: &Requires,
+    visitor: &Visitor,
     lacking: Option<Lacking>,
     outcome: Option<&Outcome>,
 ) -> Option<Notice> {
     let words = reader.words;
     match view.state {
-        RequestState::Pending => {
-            lacking.map(|lacking| Notice::calm(words.can_only_read(lacking), Some(&words.lacking(lacking))))
-        }
+        RequestState::Pending => match lacking {
+            Some(lacking) => Some(Notice::calm(words.can_only_read(lacking), Some(&words.lacking(lacking)))),
+            None => on_the_way(words, view, requires, visitor),
+        },
         RequestState::Answered => {
             view.corrections.last().map(|id| Notice::calm(words.corrected, Some(&id.to_string())))
         }
@@ -240,6 +245,16 @@ fn standing(
         RequestState::Cancelled => Some(Notice::calm(words.cancelled, answer::reason(reader, view).as_deref())),
         RequestState::Superseded => Some(Notice::calm(words.superseded, None)),
     }
+}
+
+/// What was given already, to somebody who may answer: their own answer where it is not enough alone, or parts.
+fn on_the_way(words: &Words, view: &RequestView, requires: &Requires, visitor: &Visitor) -> Option<Notice> {
+    let visitor = visitor.principal.id();
+    if view.endorsements.iter().any(|endorser| endorser.principal_id.is_some() && endorser.principal_id == visitor) {
+        let needed = words.must_agree(requires.authority.quorum, view.endorsements.len());
+        return Some(Notice::calm(words.endorsed, Some(&needed)));
+    }
+    (!view.steps.is_empty()).then(|| Notice::calm(words.given_in_part, None))
 }
 
 /// Who asks, by name.

@@ -82,6 +82,7 @@ pub(super) static WORDS: Words = Words {
     note_too_long: "Shorten the note to 2000 characters.",
     submit: "Send answer",
     submit_help: "An answer is final. You get a receipt for it.",
+    submit_help_quorum: "It counts once {} people give the same answer; texts may differ.",
     counter: "{} of {} characters",
 
     state_pending: "Waiting for an answer",
@@ -194,6 +195,18 @@ pub(super) static WORDS: Words = Words {
     },
     expired: Saying { title: "The time to answer is over", text: "" },
     cancelled: Saying { title: "This request was withdrawn", text: "No answer is needed any more." },
+    endorsed: Saying {
+        title: "Your answer is recorded",
+        text: "It counts once enough others give the same one. Until then you can change it: send another.",
+    },
+    given_in_part: Saying {
+        title: "A part of this was answered already",
+        text: "What is still needed is below; what was given before counts with it.",
+    },
+    one_answered: "1 person has answered so far; {} must agree.",
+    many_answered: "{} people have answered so far; {} must agree.",
+    one_agreed: "{}, and 1 other who agreed",
+    many_agreed: "{}, and {} others who agreed",
     corrected: Saying {
         title: "This decision was corrected",
         text: "What follows was decided, and stays on the record. What it should have been is in the correcting receipt:",

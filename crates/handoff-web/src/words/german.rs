@@ -82,6 +82,7 @@ pub(super) static WORDS: Words = Words {
     note_too_long: "Kürzen Sie den Vermerk auf 2000 Zeichen.",
     submit: "Antwort senden",
     submit_help: "Eine Antwort ist endgültig. Sie bekommen einen Beleg.",
+    submit_help_quorum: "Sie gilt, sobald {} Personen dieselbe Antwort geben; Texte dürfen sich unterscheiden.",
     counter: "{} von {} Zeichen",
 
     state_pending: "Wartet auf eine Antwort",
@@ -200,9 +201,21 @@ pub(super) static WORDS: Words = Words {
     },
     expired: Saying { title: "Die Zeit zum Antworten ist um", text: "" },
     cancelled: Saying { title: "Diese Anfrage wurde zurückgezogen", text: "Eine Antwort ist nicht mehr nötig." },
+    endorsed: Saying {
+        title: "Ihre Antwort ist festgehalten",
+        text: "Sie gilt, sobald genug andere dieselbe geben. Bis dahin können Sie sie ändern: Senden Sie eine andere.",
+    },
+    given_in_part: Saying {
+        title: "Ein Teil davon ist schon beantwortet",
+        text: "Was noch fehlt, steht unten; was schon gegeben wurde, zählt dazu.",
+    },
+    one_answered: "1 Person hat bisher geantwortet; {} müssen übereinstimmen.",
+    many_answered: "{} Personen haben bisher geantwortet; {} müssen übereinstimmen.",
+    one_agreed: "{} und 1 andere Person, die zugestimmt hat",
+    many_agreed: "{} und {} andere, die zugestimmt haben",
     corrected: Saying {
         title: "Diese Entscheidung wurde berichtigt",
-        text: "Was folgt, wurde entschieden und bleibt festgehalten. Was es hätte sein sollen, steht in der Quittung der \
+        text: "Was folgt, wurde entschieden und bleibt festgehalten. Was es hätte sein sollen, steht im Beleg der \
                Berichtigung:",
     },
     superseded: Saying {

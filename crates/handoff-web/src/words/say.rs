@@ -54,6 +54,32 @@ pub(crate) fn fill(text: &str, values: &[&str]) -> String {
 }
 
 impl Words {
+    /// How many must agree, and how many have answered.
+    pub(crate) fn must_agree(&self, quorum: u64, answered: usize) -> String {
+        let quorum = quorum.to_string();
+        match answered {
+            1 => fill(self.one_answered, &[&quorum]),
+            _ => fill(self.many_answered, &[&answered.to_string(), &quorum]),
+        }
+    }
+
+    /// Who decided, where others had to agree.
+    pub(crate) fn agreed_with(&self, name: String, others: usize) -> String {
+        match others {
+            0 => name,
+            1 => fill(self.one_agreed, &[&name]),
+            _ => fill(self.many_agreed, &[&name, &others.to_string()]),
+        }
+    }
+
+    /// What the form says of sending it.
+    pub(crate) fn submit_help_for(&self, quorum: u64) -> String {
+        match quorum {
+            0 | 1 => self.submit_help.to_owned(),
+            _ => fill(self.submit_help_quorum, &[&quorum.to_string()]),
+        }
+    }
+
     /// How urgent it is, where that is worth a word.
     pub(crate) fn urgency(&self, urgency: Urgency) -> Option<&'static str> {
         match urgency {

@@ -26,5 +26,6 @@ mod proof;
 mod request;
 mod safety;
 mod settled;
+mod together;
 mod weight;
 mod world;
