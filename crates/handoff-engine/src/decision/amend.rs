@@ -27,7 +27,7 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<RequestView, DecisionError> {
-        let command = Amend::read(principal, body)?;
+        let command = Amend::read(principal, body, self.policy())?;
         let radii = self.blast_radii(principal, command.capabilities()).await?;
         let command = command.with_blast_radii(radii);
         let (digest, reads) = (command.digest(), Reads::none());

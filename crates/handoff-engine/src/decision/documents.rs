@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Authorization, Request, Signal, Waiter,
+        Authorization, RecordedDisposition, Request, Signal, Waiter,
         capability::{Grant, GrantSession},
         idempotency::Replay,
         terms::{Liveness, RequestState, WaiterState},
@@ -11,7 +11,7 @@ use handoff_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::keys;
+use super::{inbox, keys};
 use crate::{
     document::Document,
     store::{IndexName, IndexRow, RecordKind},
@@ -39,6 +39,7 @@ impl Document for Request {
             if let Some(index) = lease_index(self) {
                 rows.push(IndexRow { index, sort_key: keys::by_waiter(&self.waiter_ref, self.id) });
             }
+            rows.extend(inbox::rows(self));
         }
         rows.extend(self.sink_refs().into_iter().map(|reference| IndexRow {
             index: keys::BY_SINK,
@@ -118,6 +119,18 @@ impl Document for GrantSession {
     fn index(&self) -> Vec<IndexRow> {
         let sort_key = keys::session_of(self.request_id, self.resolved_at, self.session_ref);
         vec![IndexRow { index: keys::SESSIONS, sort_key }]
+    }
+}
+
+impl Document for RecordedDisposition {
+    const KIND: RecordKind = keys::DISPOSITION;
+
+    fn id(&self) -> String {
+        format!("{}/{}", self.request_id, self.n)
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        vec![IndexRow { index: keys::DISPOSITIONS, sort_key: keys::disposition(self.request_id, self.n) }]
     }
 }
 

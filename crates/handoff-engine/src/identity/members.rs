@@ -104,6 +104,7 @@ impl Engine {
                 role,
                 created_at: moment.now,
                 disabled_at: None,
+                session_epoch: 0,
             };
             let mut writes = Writes::default();
             writes.put(None, &record).map_err(Halt::Broken)?;
@@ -129,6 +130,7 @@ impl Engine {
                 role: Role::Viewer,
                 created_at: moment.now,
                 disabled_at: None,
+                session_epoch: 0,
             };
             let mut writes = Writes::default();
             writes.put(None, &record).map_err(Halt::Broken)?;
@@ -242,6 +244,7 @@ impl Engine {
                 test: credential.test,
                 loaded: false,
                 presented_at: None,
+                session_epoch: 0,
                 created_at: moment.now,
                 expires_at: credential.ttl.map(|ttl| moment.now.saturating_add(ttl)),
                 revoked_at: None,

@@ -3,7 +3,7 @@
 use super::{
     body,
     capability::{BlastRadius, Capability, Declared},
-    context::{Context, check_machine},
+    context::{Context, Policy, check_machine},
     effects::Effects,
     error::DecisionError,
     owner::check_owner,
@@ -33,7 +33,7 @@ impl Amend {
     /// # Errors
     ///
     /// [`DecisionError::InsufficientScope`], then the contract's code for the first fault of the body.
-    pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
+    pub fn read(principal: &Principal, mut body: Json, policy: &Policy) -> Result<Self, DecisionError> {
         check_machine(principal, Scope::RequestsWrite)?;
         if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
             requires::check_vocabulary(declared)?;
@@ -49,7 +49,9 @@ impl Amend {
             declared: reader
                 .optional("requires")
                 .map(|declared| {
-                    Requires::read(declared).map(|parsed| Declared::new(requires::served(declared.clone()), &parsed))
+                    let parsed = Requires::read(declared)?;
+                    parsed.authority.check_quorum(policy)?;
+                    Ok::<_, DecisionError>(Declared::new(requires::served(declared.clone()), &parsed))
                 })
                 .transpose()?,
         };

@@ -4,6 +4,7 @@ use super::{
     authorization::Authorization,
     capability::{Grant, GrantSession},
     error::DecisionError,
+    progress::RecordedDisposition,
     receipt::SealedReceipt,
     request::Request,
     signal::Signal,
@@ -33,6 +34,8 @@ pub struct Effects {
     pub authorization: Option<Authorization>,
     /// Signals that were enqueued or changed.
     pub signals: Vec<Signal>,
+    /// A disposition that decided nothing.
+    pub disposition: Option<RecordedDisposition>,
     /// Copies of what was shown, to keep.
     pub renderings: Vec<Rendering>,
     /// What happened.
@@ -88,6 +91,12 @@ pub enum EventType {
     RequestRaised,
     /// R2, and a raise that joined (rule K-1).
     RequestAmended,
+    /// R12.
+    RequestStepRecorded,
+    /// R13.
+    RequestDispositionRecorded,
+    /// R14.
+    RequestEndorsed,
     /// R5.
     RequestAnswered,
     /// R6.
@@ -119,6 +128,9 @@ impl EventType {
         match self {
             Self::RequestRaised => "request.raised",
             Self::RequestAmended => "request.amended",
+            Self::RequestStepRecorded => "request.step_recorded",
+            Self::RequestDispositionRecorded => "request.disposition_recorded",
+            Self::RequestEndorsed => "request.endorsed",
             Self::RequestAnswered => "request.answered",
             Self::RequestExpired => "request.expired",
             Self::RequestCancelled => "request.cancelled",
@@ -178,6 +190,7 @@ impl Effects {
             receipt: None,
             authorization: None,
             signals: Vec::new(),
+            disposition: None,
             renderings: Vec::new(),
             events: Vec::new(),
             timers: Vec::new(),

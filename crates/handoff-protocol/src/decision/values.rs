@@ -41,6 +41,36 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
+/// Checks the values of a partial answer and collects every fault: what is submitted is judged, and what is missing is not
+/// (rule S-3).
+///
+/// # Errors
+///
+/// As for [`check`].
+pub fn check_submitted(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Result<(), Vec<FieldError>> {
+    let faults = check(requires, values, schemas).err().unwrap_or_default();
+    let is_missing = |fault: &FieldError| {
+        fault.code == FieldErrorCode::Required && values.get(&fault.name).is_none_or(Json::is_null)
+    };
+    let faults: Vec<FieldError> = faults.into_iter().filter(|fault| !is_missing(fault)).collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// Refuses raw secrets in values that nobody judges or keeps otherwise (rule K-S6): even the digest of a body that held
+/// one would let it be tried out.
+///
+/// # Errors
+///
+/// Each secret field that holds a value.
+pub(super) fn check_secrets(requires: &Requires, values: &Object) -> Result<(), Vec<FieldError>> {
+    let code = FieldErrorCode::SecretValueNotPermitted;
+    let faults: Vec<FieldError> = raw_secrets(requires, values)
+        .into_iter()
+        .map(|name| fault(name, code, "must not be given; the value itself goes to the request's sink".to_owned()))
+        .collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
 /// The fields that hold a raw secret (rule K-S6), whatever else may be wrong with the values.
 pub(super) fn raw_secrets<'r>(requires: &'r Requires, values: &Object) -> Vec<&'r str> {
     let secrets = requires.fields.iter().filter(|field| matches!(field.kind, FieldKind::Secret));

@@ -9,7 +9,7 @@ use handoff_protocol::{
             BlastRadius, Capabilities, Grant, GrantSession, Identity, Resolve, Revoke, Usage, lapse_session, release,
             renew, resolve, revoke,
         },
-        lease, supersede,
+        join, lease, supersede,
         terms::{SessionEnd, SharedWith},
     },
     digest::Digest,
@@ -419,7 +419,8 @@ fn an_amendment_keeps_the_grants_that_it_still_asks_for_and_mints_and_revokes_th
     let change = |story: &mut Story, capabilities: &str, radius: BlastRadius| {
         let requires =
             json(&with(&approve(), "requires.capabilities", capabilities)).get("requires").unwrap().to_text();
-        let command = Amend::read(&machine(), json(&format!(r#"{{"requires":{requires}}}"#))).unwrap();
+        let command =
+            Amend::read(&machine(), json(&format!(r#"{{"requires":{requires}}}"#)), &Policy::default()).unwrap();
         let radii = vec![radius; command.capabilities().len()];
         let command = command.with_blast_radii(radii);
         amend(&story.request.clone(), &command, &machine(), &story.waiter.clone(), &mut story.scene.context()).unwrap()
@@ -491,4 +492,28 @@ fn a_transition_without_capabilities_says_nothing_of_any() {
         answer(&asked.0, &command, &person(Role::Admin), &asked.1, &Head::GENESIS, &mut scene.context()).unwrap();
     assert!(effects.grants.is_empty() && effects.sessions.is_empty());
     assert_eq!(exercised(&effects).to_text(), "[]");
+}
+
+#[test]
+fn a_step_begins_the_window_of_the_grants_afresh_and_the_same_question_still_joins() {
+    let two =
+        r#"{"name":"decision","type":"choice","options":[{"id":"yes","label":"Yes"}]},{"name":"why","type":"text"}"#;
+    let body = with(&super::scene::ask(two), "requires.capabilities", &format!("[{SURFACE}]"));
+    let mut story = Story::of(&body);
+    story.pass(500);
+    let asked = (story.request.clone(), story.waiter.clone());
+    let step = story.scene.answer(&asked, &person(Role::Admin), &with(YES, "partial", "true")).unwrap();
+    assert_eq!(step.grants[0].expires_at.since(story.scene.now).as_secs(), 600);
+    story.apply(step);
+    // What is served has our handles in it, and is the same question all the same.
+    let command = Raise::read(&machine(), json(&body), &Policy::default()).unwrap();
+    let command = command.with_blast_radii(vec![BlastRadius::unknown()]);
+    let pending = story.request.clone();
+    let joined = join(&command, &machine(), &pending, Some(&story.waiter), &mut story.scene.context()).unwrap();
+    assert_eq!(joined.request.version, pending.version);
+    let other = with(&body, "requires.capabilities", &format!("[{SURFACE},{SURFACE}]"));
+    let command = Raise::read(&machine(), json(&other), &Policy::default()).unwrap();
+    let command = command.with_blast_radii(vec![BlastRadius::unknown(); 2]);
+    let refused = join(&command, &machine(), &pending, Some(&story.waiter), &mut story.scene.context());
+    assert_eq!(code(refused), ErrorCode::RequestInProgress);
 }

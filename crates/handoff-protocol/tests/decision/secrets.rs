@@ -134,7 +134,7 @@ fn an_amendment_cannot_make_a_secret_of_what_the_default_answer_says_in_the_open
     let open = with(&text, "ttl_policy", r#"{"on_expiry":"park","default_answer":{"password":"hunter2"}}"#);
     let (request, waiter) = scene.raise(&open);
     let body = format!(r#"{{"requires":{{"v":1,"answer":{{"fields":[{PASSWORD}]}}}}}}"#);
-    let command = Amend::read(&machine(), json(&body)).unwrap();
+    let command = Amend::read(&machine(), json(&body), &Policy::default()).unwrap();
     let refused = amend(&request, &command, &machine(), &waiter, &mut scene.context()).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::InvalidRequest);
     assert!(!refused.to_string().contains("hunter2"));
@@ -169,14 +169,14 @@ fn the_floor_stays_when_the_secret_goes() {
     let mut scene = Scene::new();
     let (request, waiter) = scene.raise(&ask(PASSWORD));
     let body = r#"{"requires":{"v":1,"answer":{"fields":[{"name":"a","type":"boolean"}]}}}"#;
-    let command = Amend::read(&machine(), json(body)).unwrap();
+    let command = Amend::read(&machine(), json(body), &Policy::default()).unwrap();
     let amended = amend(&request, &command, &machine(), &waiter, &mut scene.context()).unwrap().request;
     assert_eq!(amended.requires().unwrap().authority.min_role, Role::Admin);
 
     let (request, waiter) = scene.raise(&ask(r#"{"name":"b","type":"boolean"}"#));
     assert_eq!(request.requires().unwrap().authority.min_role, Role::Viewer);
     let body = format!(r#"{{"requires":{{"v":1,"answer":{{"fields":[{PASSWORD}]}}}}}}"#);
-    let command = Amend::read(&machine(), json(&body)).unwrap();
+    let command = Amend::read(&machine(), json(&body), &Policy::default()).unwrap();
     let amended = amend(&request, &command, &machine(), &waiter, &mut scene.context()).unwrap().request;
     assert_eq!(amended.requires().unwrap().authority.min_role, Role::Admin);
 }
@@ -249,4 +249,45 @@ fn values_are_not_printed() {
     assert!(!format!("{submission:?}").contains("hunter2"));
     assert_eq!(submission.into_values().expose().to_text(), r#"{"password":"hunter2"}"#);
     assert!(Answer::read(&person(Role::Admin), json(r#"{"values":{"password":{"provided":true}}}"#)).is_ok());
+}
+
+#[test]
+fn a_step_that_gives_a_secret_keeps_its_name_alone_and_the_floor_and_the_sink_stay() {
+    let mut scene = Scene::new();
+    let asked = scene.raise(&sign_in());
+    let given = r#"{"values":{"password":{"provided":true}},"partial":true}"#;
+    let step = scene.answer(&asked, &person(Role::Admin), given).unwrap().request;
+    let open = Requires::read(&step.requires).unwrap();
+    assert!(open.field("password").is_none(), "what is left to give is the user");
+    assert_eq!(step.requires().unwrap().authority.min_role, Role::Admin);
+    assert_eq!(step.sink_refs(), ["vault/1"]);
+    let stepped = (step, asked.1);
+    let rest = r#"{"values":{"email":"dana"}}"#;
+    let refused = scene.answer(&stepped, &person(Role::Editor), rest).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::InsufficientAuthority);
+    let raw = r#"{"values":{"password":"hunter2"},"partial":true}"#;
+    let refused = scene.answer(&stepped, &person(Role::Admin), raw).unwrap_err();
+    assert_eq!(faults(&refused), [("password", FieldErrorCode::SecretValueNotPermitted)]);
+    let settled = scene.answer(&stepped, &person(Role::Admin), rest).unwrap();
+    let receipt = json(&settled.receipt.unwrap().text);
+    let steps = receipt.get("steps").and_then(Json::as_array).unwrap();
+    assert_eq!(steps[0].get("secret_fields").map(Json::to_text).as_deref(), Some(r#"["password"]"#));
+    let values = receipt.get("decision").and_then(|decision| decision.get("values")).unwrap();
+    assert_eq!(values.to_text(), r#"{"password":{"provided":true},"email":"dana"}"#);
+}
+
+#[test]
+fn whoever_passes_a_request_on_or_is_unable_leaves_no_secret_behind() {
+    let mut scene = Scene::new();
+    let asked = scene.raise(&sign_in());
+    for rest in
+        [r#""disposition":"unable""#, r#""disposition":"delegate","delegate_to":{"kind":"role","value":"admin"}"#]
+    {
+        let raw = format!(r#"{{"values":{{"password":"hunter2"}},{rest}}}"#);
+        let refused = scene.answer(&asked, &person(Role::Admin), &raw).unwrap_err();
+        assert_eq!(faults(&refused), [("password", FieldErrorCode::SecretValueNotPermitted)], "{rest}");
+        assert!(!format!("{refused:?}").contains("hunter2"));
+        let fine = format!(r#"{{"values":{{}},{rest}}}"#);
+        let _recorded = scene.answer(&asked, &person(Role::Admin), &fine).unwrap();
+    }
 }

@@ -103,6 +103,22 @@ impl Declared {
     pub(in crate::decision) fn new(json: Json, parsed: &Requires) -> Self {
         Self { json, capabilities: parsed.capabilities.clone(), blast_radii: Vec::new() }
     }
+
+    /// Whether a declaration that is served is this one, with the handles and digests of its grants put in (rule D-7).
+    pub(in crate::decision) fn is_served_as(&self, served: &Json) -> bool {
+        without_grants(self.json.clone()) == without_grants(served.clone())
+    }
+}
+
+/// A declaration without what is ours in it.
+fn without_grants(mut requires: Json) -> Json {
+    if let Some(Json::Array(items)) = requires.as_object_mut().and_then(|all| all.get_mut("capabilities")) {
+        for members in items.iter_mut().filter_map(Json::as_object_mut) {
+            members.remove("handle");
+            members.remove("blast_radius_digest");
+        }
+    }
+    requires
 }
 
 /// Refuses a capability without a type, or with one that is not known (rule D-2).
