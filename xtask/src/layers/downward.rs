@@ -61,6 +61,7 @@ const TABLE: &[(&str, Reach)] = &[
     // What stands on the other side of the wire knows the rules and not the engine.
     ("handoff-client", Reach::Only(&[PROTOCOL])),
     ("handoff-conformance", Reach::Only(&[PROTOCOL])),
+    ("handoff-bench", Reach::Only(&[PROTOCOL])),
     // The binaries put everything together.
     ("handoff-server", Reach::AllBut(&[CLI, TESTKIT])),
     (CLI, Reach::AllBut(&[TESTKIT])),
