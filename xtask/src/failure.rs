@@ -17,6 +17,12 @@ pub(crate) enum Failure {
     /// A file or directory of the tree could not be read.
     #[error("{} cannot be read: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
+    /// A file of the tree could not be written.
+    #[error("{} cannot be written: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    /// The record of counts is no table of counts.
+    #[error("the recorded counts are not understood: {0}; run `cargo xtask instructions --record`")]
+    Record(serde_json::Error),
     /// `cargo metadata` printed something else than its documented JSON.
     #[error("the output of `cargo metadata` is not understood: {0}")]
     Metadata(#[from] serde_json::Error),

@@ -6,6 +6,7 @@
 //! | [`run`] | how a step is announced, timed and, when it fails, reported |
 //! | [`tools`] | what is looked for, and installed, before a step needs it |
 //! | [`contracts`] | where the contract files are found |
+//! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
 //! | [`text`] | the check of the tree's text: paths of one machine, leftovers, long files, undocumented crates |
 #![expect(clippy::print_stdout, reason = "a command for the terminal speaks on standard output")]
@@ -13,6 +14,7 @@
 mod contracts;
 mod failure;
 mod gate;
+mod instructions;
 mod layers;
 mod run;
 mod text;
@@ -56,8 +58,14 @@ enum Command {
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
-    /// Run the long tests (the ignored ones) in release mode
+    /// Run the long tests (the ignored ones) in release mode, then count instructions
     Full,
+    /// Count the instructions of a raise, an answer and a verification; more than 5 percent above the record is a failure
+    Instructions {
+        /// Write the record anew
+        #[arg(long)]
+        record: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -84,6 +92,8 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,
+        Command::Instructions { record: true } => run.step("record of instructions", instructions::record)?,
+        Command::Instructions { record: false } => gate::instructions(run)?,
     }
     run.summarize();
     Ok(())

@@ -7,10 +7,20 @@ const TICKS: u64 = 100;
 
 /// Time on a processor, both of the program and of the kernel on its behalf; none where there is no `/proc`.
 pub(crate) fn processor_time(process: Option<u32>) -> Option<Duration> {
+    ticks(process, 11)
+}
+
+/// Time on a processor of all programs that this one started and waited for.
+pub(crate) fn processor_time_of_children() -> Option<Duration> {
+    ticks(None, 13)
+}
+
+/// The sum of a field and the next, counted from behind the program's name.
+fn ticks(process: Option<u32>, field: usize) -> Option<Duration> {
     let text = fs::read_to_string(place(process, "stat")).ok()?;
     // The name before may hold anything; what follows its bracket is numbers.
     let (_, rest) = text.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace().skip(11);
+    let mut fields = rest.split_whitespace().skip(field);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
     Some(Duration::from_millis((user + system).saturating_mul(1000 / TICKS)))

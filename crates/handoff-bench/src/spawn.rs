@@ -82,11 +82,6 @@ impl Spawned {
         self.recipe.program.with_file_name(name)
     }
 
-    /// The token of the first tenant's machine, for a program that calls on its own.
-    pub(crate) fn machine_token(&self) -> Option<&str> {
-        self.pairs.first().map(|pair| pair.machine.as_str())
-    }
-
     fn kill(&mut self) {
         // It may have ended by itself.
         let _ = self.child.kill();

@@ -61,7 +61,7 @@ pub(super) async fn measure(source: &Source, size: &Size, tell: &mut dyn FnMut(M
     tell(pending::repeat(&name("first page"), target, worker, List::Receipts).await?);
     tell(pending::walk(&name("any page"), target, worker, List::Receipts).await?);
     if let Some(spawned) = &server.spawned {
-        verify::measure(spawned, size.receipts, tell).await?;
+        verify::measure(spawned, worker, size.receipts, tell).await?;
     }
     Ok(())
 }

@@ -121,6 +121,11 @@ impl Client {
         Ok(answer.read::<Head>("chain head")?.height)
     }
 
+    /// The whole chain with what proves it, where a server offers that.
+    pub(crate) async fn export(&mut self) -> Result<Bytes, BenchError> {
+        Ok(self.expect(get("export", "/v1/export".to_owned()), &[StatusCode::OK]).await?.body)
+    }
+
     /// What the server says of itself, as text.
     pub(crate) async fn meta(&mut self) -> Result<String, BenchError> {
         let answer = self.expect(get("meta", "/v1/meta".to_owned()), &[StatusCode::OK]).await?;
