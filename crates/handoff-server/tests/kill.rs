@@ -240,14 +240,15 @@ fn check_acknowledged(connection: &mut Connection, tenant: &Tenant, acknowledged
         let waiter = request.text("waiter_ref");
         // An acknowledgement whose own answer died with the server may have emptied the queue all the same.
         let signals = get(format!("/v1/waiters/{waiter}/signals"));
-        match signals.list("data") {
-            0 => assert_ne!(request.text("waiter.state"), "signalled"),
-            _ => assert_eq!(signals.text("data.0.decision.receipt_id"), answered.receipt),
+        if signals.text("data") == "[]" {
+            assert_ne!(request.text("waiter.state"), "signalled");
+        } else {
+            assert_eq!(signals.text("data.0.decision.receipt_id"), answered.receipt);
         }
     }
     for taken in &acknowledged.taken {
         let signals = get(format!("/v1/waiters/{}/signals", taken.waiter));
-        assert_eq!(signals.list("data"), 0, "{signals:?}");
+        assert_eq!(signals.text("data"), "[]");
     }
     for authorization in &acknowledged.redeemed {
         let found = get(format!("/v1/authorizations/{authorization}"));

@@ -74,23 +74,15 @@ impl Answer {
 
     /// The text at a dotted path of the JSON body.
     pub(crate) fn text(&self, path: &str) -> String {
-        match self.at(path) {
-            Json::String(text) => text,
-            other => other.to_text(),
-        }
-    }
-
-    /// How many items the list at a dotted path has.
-    pub(crate) fn list(&self, path: &str) -> usize {
-        self.at(path).as_array().unwrap_or_else(|| panic!("no list at `{path}` in {self:?}")).len()
-    }
-
-    fn at(&self, path: &str) -> Json {
         let document = read_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"));
         let found = path.split('.').try_fold(&document, |place, name| match name.parse::<usize>() {
             Ok(index) => place.as_array()?.get(index),
             Err(_) => place.get(name),
         });
-        found.cloned().unwrap_or_else(|| panic!("no `{path}` in {self:?}"))
+        match found {
+            Some(Json::String(text)) => text.clone(),
+            Some(other) => other.to_text(),
+            None => panic!("no `{path}` in {self:?}"),
+        }
     }
 }
