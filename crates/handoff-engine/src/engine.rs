@@ -6,12 +6,14 @@ use handoff_protocol::{decision::Policy, id::TenantId, timestamp::Timestamp};
 
 use crate::{
     clock::{Clock, SystemClock},
+    decision::SignsOfLife,
     entropy::{Entropy, SystemEntropy},
     hub::Hub,
     identity::IdentityError,
+    outbound::Outbound,
     signer::Signer,
     store::{Store, StoreError},
-    worker::SweepCounters,
+    worker::{DueNow, SweepCounters},
 };
 
 /// Everything that Handoff does, over the ports it was built with. Clones share one engine.
@@ -29,6 +31,11 @@ pub(crate) struct Inner {
     pub(crate) public_base: String,
     pub(crate) hub: Hub,
     pub(crate) sweeps: SweepCounters,
+    pub(crate) due_now: DueNow,
+    pub(crate) outbound: Arc<Outbound>,
+    pub(crate) signs: SignsOfLife,
+    /// Since when this engine could hear a waiter.
+    pub(crate) listening_since: Timestamp,
     listener: tokio::task::JoinHandle<()>,
 }
 
@@ -149,16 +156,21 @@ impl Builder {
         let store = self.store.ok_or(BuildError::NoStore)?;
         let hub = Hub::default();
         let listener = hub.listen(store.wakes());
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let engine = Engine {
             inner: Arc::new(Inner {
                 store,
-                clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+                listening_since: clock.now(),
+                clock,
                 entropy: self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy)),
                 signer: self.signer,
                 policy: Arc::new(self.policy.unwrap_or_default()),
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
                 sweeps: SweepCounters::default(),
+                due_now: DueNow::default(),
+                outbound: Arc::new(Outbound::default()),
+                signs: SignsOfLife::default(),
                 listener,
             }),
         };

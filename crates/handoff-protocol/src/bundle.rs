@@ -3,7 +3,7 @@
 //! A bundle is one JSON document: the receipts exactly as they were sealed, their detached signatures, the published
 //! keys, the chain's head, and a digest over all of it. [`verify`] names what broke, each kind of fault on its own.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -155,6 +155,9 @@ pub struct BundleReport {
     pub head: Option<Head>,
     /// Everything that is wrong.
     pub findings: Vec<Finding>,
+    /// Receipts that are whole and still leave a question, which only whoever runs the server can answer: no fault of the
+    /// chain, so they do not make a bundle unsound.
+    pub doubts: Vec<Finding>,
     /// What this verification cannot show.
     pub limits: Vec<&'static str>,
 }
@@ -196,6 +199,9 @@ pub enum FindingKind {
     Tenant,
     /// A published key cannot be used.
     Keys,
+    /// A receipt was signed after its key was retired, which is a doubt and no fault: a server that still runs with the
+    /// key may have done it, or whoever else has the key.
+    RetiredKey,
     /// Something else in the bundle was changed after it was written.
     Bundle,
 }
@@ -215,6 +221,7 @@ impl FindingKind {
             Self::Head => "head",
             Self::Tenant => "tenant",
             Self::Keys => "keys",
+            Self::RetiredKey => "retired-key",
             Self::Bundle => "bundle",
         }
     }
@@ -247,8 +254,10 @@ pub fn verify(bytes: &[u8], trust: &Trust) -> Result<BundleReport, BundleError> 
         signed: 0,
         head: None,
         findings: Vec::new(),
+        doubts: Vec::new(),
         limits: Vec::new(),
     };
+    let retired = Retirements::of(&written.keys, trust.keys.as_ref());
     let keys = match &trust.keys {
         Some(keys) => keys.clone(),
         None => {
@@ -269,6 +278,7 @@ pub fn verify(bytes: &[u8], trust: &Trust) -> Result<BundleReport, BundleError> 
     for entry in &written.receipts {
         verifier.check(&entry.receipt);
         report.check_signature(entry, &keys, must_be_signed);
+        report.check_retirement(entry, &keys, &retired);
         report.check_tenant(&entry.receipt);
     }
     let chain = verifier.finish();
@@ -333,6 +343,26 @@ impl BundleReport {
         }
     }
 
+    /// Names a receipt whose signature is valid and by a key that had been retired when the receipt was decided.
+    fn check_retirement(&mut self, entry: &BundleReceipt, keys: &KeySet, retired: &Retirements) {
+        let member = |name: &str| entry.receipt.get(name).and_then(Json::as_str);
+        let digest = entry.receipt.get("chain").and_then(|chain| chain.get("digest")).and_then(Json::as_str);
+        let (Some(signature), Some(digest)) = (&entry.signature, digest.and_then(|text| Digest::parse(text).ok()))
+        else {
+            return;
+        };
+        let decided_at = member("decided_at").and_then(|text| Timestamp::parse(text).ok());
+        let (Some(retired_at), Some(decided_at)) = (retired.0.get(&signature.kid), decided_at) else { return };
+        if *retired_at < decided_at && keys.verify(&digest, signature).is_ok() && verify_alone(&entry.receipt).is_ok() {
+            self.doubts.push(Finding {
+                height: height_of(&entry.receipt),
+                receipt_id: receipt_id(&entry.receipt),
+                kind: FindingKind::RetiredKey,
+                message: format!("signed after its key was retired, at {retired_at}"),
+            });
+        }
+    }
+
     fn check_tenant(&mut self, receipt: &Json) {
         let named = receipt.get("org_id").and_then(Json::as_str);
         if named != Some(self.org_id.to_string().as_str()) && verify_alone(receipt).is_ok() {
@@ -347,6 +377,24 @@ impl BundleReport {
 
     fn find(&mut self, height: Option<u64>, receipt_id: Option<String>, kind: FindingKind, message: impl Into<String>) {
         self.findings.push(Finding { height, receipt_id, kind, message: message.into() });
+    }
+}
+
+/// Since when keys no longer sign, by their ids: the earlier time, where the bundle and the trusted keys differ. Keys that
+/// were brought may be older than the retirement, and a bundle may be made to keep quiet about it.
+struct Retirements(BTreeMap<String, Timestamp>);
+
+impl Retirements {
+    fn of(carried: &Jwks, brought: Option<&KeySet>) -> Self {
+        let carried = carried.keys.iter().filter_map(|jwk| Some((jwk.kid.clone()?, jwk.retired_at?)));
+        let brought = brought.into_iter().flat_map(KeySet::iter);
+        let brought = brought.filter_map(|key| Some((key.kid().to_owned(), key.retired_at()?)));
+        let mut earliest = BTreeMap::new();
+        for (kid, at) in carried.chain(brought) {
+            let kept = earliest.entry(kid).or_insert(at);
+            *kept = at.min(*kept);
+        }
+        Self(earliest)
     }
 }
 

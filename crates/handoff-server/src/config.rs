@@ -3,8 +3,10 @@
 mod effective;
 mod error;
 mod file;
+mod places;
 mod read;
 mod setting;
+mod strangers;
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +18,7 @@ use std::{
 
 use handoff_protocol::{decision::Policy, duration::ExactDuration, secret::Secret};
 
-pub use self::error::ConfigError;
+pub use self::{error::ConfigError, places::PlaceError, strangers::unknown_variables};
 use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
 
 /// How often due timers are looked for unless the configuration says otherwise.
@@ -24,6 +26,9 @@ const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The shortest time between two looks at the timers.
 const MIN_SWEEP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The fewest connections to the database: one writes, the others read.
+const MIN_CONNECTIONS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
 
 /// The port that is listened on unless the configuration says otherwise.
 const PORT: u16 = 8080;

@@ -36,6 +36,7 @@ pub mod chain_check;
 pub mod config;
 mod crash_point;
 mod database_url;
+mod likeness;
 mod listening;
 pub mod private_file;
 mod routes;

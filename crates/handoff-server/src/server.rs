@@ -1,9 +1,9 @@
 //! Starting a server, and stopping it without losing a request.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use handoff_engine::{BuildError, Engine, IdentityError, store::Store};
-use handoff_protocol::{decision::Policy, signature::SigningKey};
+use handoff_engine::{BuildError, Engine, IdentityError, identity::Credential, store::Store};
+use handoff_protocol::{decision::Policy, signature::SigningKey, timestamp::Timestamp};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
@@ -66,6 +66,20 @@ pub enum StartError {
         path: PathBuf,
         /// The key that is published as signing.
         kid: String,
+    },
+    /// The key in the file was retired: it signs no more.
+    #[error(
+        "the signing key {kid} in `{}` was retired at {retired_at} and signs no more; move the file away and start again: \
+         a new key is made and published, and the old one stays published as retired",
+        .path.display()
+    )]
+    SigningKeyRetired {
+        /// The file with the key.
+        path: PathBuf,
+        /// The key's id.
+        kid: String,
+        /// Since when it signs no more.
+        retired_at: Timestamp,
     },
     /// What is to be loaded cannot be used.
     #[error(transparent)]
@@ -137,7 +151,7 @@ impl Running {
     }
 
     /// Stops: no new connection is accepted, held polls are answered with what there is, requests in flight end, and
-    /// then the timers and the store.
+    /// then the timers, what is being sent, and the store.
     pub async fn stop(mut self) {
         tracing::info!(target: LIFECYCLE, "stopping");
         self.engine.stop_waiting();
@@ -146,7 +160,12 @@ impl Running {
             tracing::warn!("some requests did not end in time; their connections are closed");
             self.serving.shutdown().await;
         }
-        self.worker.shutdown().await;
+        self.engine.stop_timers();
+        // What acts now ends; what was claimed and dropped would wait for its claim to lapse.
+        if tokio::time::timeout(GRACE, self.worker.join_next()).await.is_err() {
+            self.worker.shutdown().await;
+        }
+        self.engine.stop_sending(GRACE).await;
         tracing::info!(target: LIFECYCLE, "stopped");
     }
 }
@@ -154,17 +173,17 @@ impl Running {
 async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, StartError> {
     // Opening reads and writes files, which must not hold up the tasks of this thread.
     let blocking = config.clone();
-    let (principals, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+    let (bootstrap, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
         // What people wrote is checked as a whole before anything is made.
-        let principals = bootstrap::read(&blocking)?;
+        let bootstrap = bootstrap::read(&blocking)?;
         let schemas = RegisteredSchemas::load(&blocking.schemas)?;
         let store = store::open_for(&blocking)?;
         let key = signing_key::load(&blocking.signing_key)?;
-        Ok((principals, schemas, store, key))
+        Ok((bootstrap, schemas, store, key))
     })
     .await??;
     let key = match key {
-        Some(key) => key,
+        Some(key) => not_retired(config, &store, key).await?,
         None => make_key(config, &store).await?,
     };
     let policy = Policy {
@@ -180,8 +199,43 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         .public_base(config.public_base.of(address))
         .build()
         .await?;
-    engine.load_principals(principals).await?;
+    for warning in &bootstrap.warnings {
+        tracing::warn!(target: LIFECYCLE, "{warning}");
+    }
+    for line in left_over(&engine.load_principals(bootstrap.principals).await?) {
+        tracing::warn!(target: LIFECYCLE, "{line}");
+    }
+    engine.announce_public_base().await?;
     Ok(engine)
+}
+
+/// A line for each holder of tokens that an earlier bootstrap brought along and that are valid still.
+fn left_over(tokens: &[Credential]) -> Vec<String> {
+    let mut holders: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for token in tokens {
+        let holder = token.holder.map_or_else(|| "an anonymous link".to_owned(), |id| id.to_string());
+        holders.entry(holder).or_default().push(&token.fingerprint);
+    }
+    let line = |(holder, fingerprints): (String, Vec<&str>)| {
+        format!(
+            "{holder}: a token of an earlier bootstrap is no longer in it and still valid, by its fingerprint {}; \
+             `handoff keys revoke FINGERPRINT` makes it worthless",
+            fingerprints.join(", ")
+        )
+    };
+    holders.into_iter().map(line).collect()
+}
+
+/// Gives the key back if it may sign: one that the store's published keys call retired does not sign again (rule E-13).
+async fn not_retired(config: &Config, store: &Arc<dyn Store>, key: SigningKey) -> Result<SigningKey, StartError> {
+    let unsigned = Engine::builder().store(Arc::clone(store)).build().await?;
+    let kid = key.kid().to_string();
+    let published = unsigned.signing_keys().await?;
+    let own = published.iter().find(|status| status.jwk.kid.as_deref() == Some(kid.as_str()));
+    match own.and_then(|status| status.jwk.retired_at) {
+        None => Ok(key),
+        Some(retired_at) => Err(StartError::SigningKeyRetired { path: config.signing_key.clone(), kid, retired_at }),
+    }
 }
 
 /// Makes a signing key for a store that has none. One whose receipts are signed already gets no second key by

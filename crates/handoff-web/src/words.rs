@@ -155,6 +155,10 @@ pub(crate) const TOO_LATE_CANCELLED: Saying =
 pub(crate) const TOO_LATE_SUPERSEDED: Saying =
     Saying { title: "This request was replaced by another", text: "Your answer was not recorded." };
 pub(crate) const EXPIRED: Saying = Saying { title: "The time to answer is over", text: "" };
+pub(crate) const CORRECTED: Saying = Saying {
+    title: "This decision was corrected",
+    text: "What follows was decided, and stays on the record. What it should have been is in the correcting receipt:",
+};
 pub(crate) const CANCELLED: Saying =
     Saying { title: "This request was withdrawn", text: "No answer is needed any more." };
 pub(crate) const SUPERSEDED: Saying =

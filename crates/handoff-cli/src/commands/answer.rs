@@ -1,13 +1,15 @@
 //! `handoff answer`: answer a request, as a person.
 
-use handoff_client::{ClientError, NewAnswer};
+use std::path::{Path, PathBuf};
+
+use handoff_client::{Client, ClientError, NewAnswer};
 use handoff_protocol::{
-    decision::{ErrorCode, FieldKind, Requires, terms::RequestState},
+    decision::{ErrorCode, FieldKind, Requires, terms::RequestState, view::AnswerResult},
     id::RequestId,
-    json::Json,
+    json::{Json, Object, read},
 };
 
-use super::names;
+use super::{input, names};
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -17,17 +19,24 @@ use crate::{
 };
 
 /// Answer a request, as a person; a machine's key is always refused.
+///
+/// The credential of an anonymous link may answer and not read: give its values as NAME:=JSON, or the whole answer with
+/// --file.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The request's id
     #[arg(value_name = "REQUEST", value_parser = names::request)]
     request: RequestId,
-    /// A value, NAME=VALUE; repeatable. `handoff show REQUEST` lists the fields
+    /// A value, NAME=VALUE, read by the type of its field; or NAME:=JSON; repeatable. Of a field that takes several
+    /// options, NAME=A,B or each on its own. `handoff show REQUEST` lists the fields
     #[arg(long = "value", value_name = "NAME=VALUE")]
     values: Vec<TypedValue>,
     /// Words for the receipt
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
+    /// The whole answer instead, as a JSON file: {"values": {…}}, and `note` if wanted; `-` reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["values", "note"])]
+    file: Option<PathBuf>,
     /// The person's token; better given in the environment
     #[arg(long = "as", env = "HANDOFF_PERSON_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
@@ -39,26 +48,62 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     let client = args.remote.person(args.token.as_deref())?;
-    let request = client.request(args.request).await?;
-    let requires = match Requires::read(&request.requires) {
-        Ok(requires) => Some(requires),
-        // What has ended is the server's to say, whatever its fields.
-        Err(_) if request.state != RequestState::Pending => None,
-        Err(error) => return Err(Failure::failed(format!("this program cannot answer the request: {error}"))),
+    let output = args.output;
+    let result = match &args.file {
+        Some(file) => {
+            client.answer_with(args.request, &whole(file)?, None).await.map_err(|error| refused(error, None))?
+        }
+        None => composed(&client, args).await?,
     };
-    let values = requires.as_ref().map(|requires| fields::values(requires, &args.values));
-    let values = values.transpose().map_err(Failure::usage)?.unwrap_or_default();
-    if let Some(title) = request.prompt.get("title").and_then(Json::as_str) {
-        output::note(&format!("answering: {title}"));
-    }
-    let answer = NewAnswer { values, note: args.note, rendered_digest: None };
-    let result = client.answer(args.request, &answer, None).await.map_err(|error| refused(error, requires.as_ref()))?;
     let json = output::json(&result)?;
-    args.output.result(&json, || match &result.receipt {
+    output.result(&json, || match &result.receipt {
         Some(receipt) => format!("answered; receipt {} ({})\n", receipt.id, receipt.digest),
         None => "recorded; the request is still pending\n".to_owned(),
     })?;
     Ok(Exit::Done)
+}
+
+/// The whole answer of a file.
+fn whole(file: &Path) -> Result<Json, Failure> {
+    let body =
+        read(&input::bytes(file)?).map_err(|error| Failure::usage(format!("the answer is not JSON: {error}")))?;
+    match body.get("values").and_then(Json::as_object) {
+        Some(_) => Ok(body),
+        None => Err(Failure::usage("the answer must be a JSON object with the values in it: {\"values\": {…}}")),
+    }
+}
+
+/// Answers with the values that the options give.
+async fn composed(client: &Client, args: Args) -> Result<AnswerResult, Failure> {
+    let request = match client.request(args.request).await {
+        Ok(request) => Some(request),
+        // A link may answer what it cannot read; then every value says its type itself.
+        Err(error) if error.is_refused_with(ErrorCode::InsufficientScope) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let requires = match request.as_ref().map(|request| (request.state, Requires::read(&request.requires))) {
+        Some((_, Ok(requires))) => Some(requires),
+        // What has ended is the server's to say, whatever its fields.
+        Some((state, Err(_))) if state != RequestState::Pending => None,
+        Some((_, Err(error))) => {
+            return Err(Failure::failed(format!("this program cannot answer the request: {error}")));
+        }
+        None => None,
+    };
+    let values = match (&request, &requires) {
+        (_, Some(requires)) => fields::values(requires, &args.values).map_err(Failure::usage)?,
+        (Some(_), None) => Object::new(),
+        (None, None) => fields::json_values(&args.values).map_err(|mend| {
+            Failure::usage(format!(
+                "this credential may answer but not read the request, so its fields are not known: {mend}"
+            ))
+        })?,
+    };
+    if let Some(title) = request.as_ref().and_then(|request| request.prompt.get("title")).and_then(Json::as_str) {
+        output::note(&format!("answering: {title}"));
+    }
+    let answer = NewAnswer { values, note: args.note, rendered_digest: None };
+    client.answer(args.request, &answer, None).await.map_err(|error| refused(error, requires.as_ref()))
 }
 
 /// A refusal for its values, one line a field, with what the field would take.

@@ -1,7 +1,11 @@
 //! Acknowledging a signal.
 
 use handoff_protocol::{
-    decision::{Acknowledge, Acknowledged, DecisionError, Request, Signal, acknowledge, check_scope, view::AckResult},
+    decision::{
+        Acknowledge, Acknowledged, DecisionError, Request, Signal, Waiter, acknowledge, check_scope,
+        terms::{Liveness, WaiterState},
+        view::AckResult,
+    },
     id::SignalId,
     json::Json,
     principal::{Principal, Scope},
@@ -28,20 +32,33 @@ impl Engine {
     ) -> Result<AckResult, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let command = Acknowledge::read(body)?;
+        let tenant = tenant_of(principal);
         let reads = Reads::none().record(RecordKey::new(keys::SIGNAL, id));
-        self.decide(tenant_of(principal), reads, move |view, moment| {
+        let step = self.decide(tenant, reads, move |view, moment| {
             let signal = view.get::<Signal, _>(id)?.ok_or(DecisionError::SignalNotFound)?;
             let request = view.get::<Request, _>(signal.document.request_id)?.ok_or(DecisionError::Internal)?;
+            let shows_life =
+                request.document.liveness == Liveness::Leased || request.document.waiter.state == WaiterState::Orphaned;
+            let living = shows_life.then(|| request.document.waiter_ref.digest());
             match acknowledge(&signal.document, &request.document, &command, moment.now)? {
-                Acknowledged::Repeat { acked_at } => Ok(Outcome::Nothing(AckResult { acked_at, first_ack: false })),
+                Acknowledged::Repeat { acked_at } => {
+                    Ok(Outcome::Nothing((AckResult { acked_at, first_ack: false }, living)))
+                }
                 Acknowledged::First { signal: taken, request: moved, acked_at } => {
                     let mut writes = Writes::default();
                     writes.put(Some(&signal), &*taken).map_err(Halt::Broken)?;
                     writes.put(Some(&request), &*moved).map_err(Halt::Broken)?;
-                    Ok(Outcome::Write(writes.finish(&view.mint()), AckResult { acked_at, first_ack: true }))
+                    let result = AckResult { acked_at, first_ack: true };
+                    Ok(Outcome::Write(writes.finish(&view.mint()), (result, living)))
                 }
             }
-        })
-        .await
+        });
+        let (result, living) = step.await?;
+        if let Some(waiter) = living
+            && let Some(waiter) = self.document::<Waiter>(tenant, waiter.hex()).await?
+        {
+            self.show_life(tenant, &waiter).await?;
+        }
+        Ok(result)
     }
 }

@@ -56,7 +56,11 @@ impl Writes {
     }
 
     /// Writes a document unless it is what was read.
-    fn put_changed<D: Document + PartialEq>(&mut self, before: Option<&Kept<D>>, after: &D) -> Result<(), StoreError> {
+    pub(crate) fn put_changed<D: Document + PartialEq>(
+        &mut self,
+        before: Option<&Kept<D>>,
+        after: &D,
+    ) -> Result<(), StoreError> {
         if before.is_some_and(|before| before.document == *after) {
             return Ok(());
         }
@@ -119,7 +123,7 @@ impl Writes {
                 data: Arc::from(Json::Object(event.data.clone()).to_text()),
             });
         }
-        let request = effects.request.id;
+        let (request, waiter) = (effects.request.id, effects.request.waiter_ref.digest());
         for timer in &effects.timers {
             self.timer(match timer {
                 TimerChange::SetDeadline(due) => TimerWrite::Put {
@@ -132,6 +136,11 @@ impl Writes {
                     key: keys::attempt_timer(request),
                     due: *due,
                     action: json_text(&TimerAction::Lapse { request })?,
+                },
+                TimerChange::SetLease(due) => TimerWrite::Put {
+                    key: keys::lease_timer(waiter),
+                    due: *due,
+                    action: json_text(&TimerAction::LapseLease { waiter })?,
                 },
                 TimerChange::ClearAttempt => TimerWrite::Remove { key: keys::attempt_timer(request) },
             });

@@ -1,7 +1,11 @@
 //! What this domain keeps as records, and the index rows that each document stands in.
 
 use handoff_protocol::{
-    decision::{Authorization, Request, Signal, Waiter, idempotency::Replay, terms::RequestState},
+    decision::{
+        Authorization, Request, Signal, Waiter,
+        idempotency::Replay,
+        terms::{Liveness, RequestState, WaiterState},
+    },
     id::{ReceiptId, RequestId},
 };
 use serde::{Deserialize, Serialize};
@@ -9,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::keys;
 use crate::{
     document::Document,
-    store::{IndexRow, RecordKind},
+    store::{IndexName, IndexRow, RecordKind},
 };
 
 impl Document for Request {
@@ -31,8 +35,20 @@ impl Document for Request {
                 index: keys::BY_QUESTION,
                 sort_key: keys::by_question(&self.waiter_ref, &self.dedupe_key, self.id),
             });
+            if let Some(index) = lease_index(self) {
+                rows.push(IndexRow { index, sort_key: keys::by_waiter(&self.waiter_ref, self.id) });
+            }
         }
         rows
+    }
+}
+
+/// Where a pending request is found when its waiter falls silent or comes back.
+fn lease_index(request: &Request) -> Option<IndexName> {
+    match (request.waiter.state, request.liveness) {
+        (WaiterState::Orphaned, _) => Some(keys::ORPHANED),
+        (_, Liveness::Leased) => Some(keys::LEASED),
+        (_, Liveness::Durable) => None,
     }
 }
 

@@ -30,6 +30,10 @@ pub(crate) const BY_WAITER: IndexName = IndexName::from_static("request.waiter")
 pub(crate) const OPEN_BY_WAITER: IndexName = IndexName::from_static("request.open");
 /// Pending requests, by what they ask.
 pub(crate) const BY_QUESTION: IndexName = IndexName::from_static("request.question");
+/// Pending requests whose waiter lives on a lease, by waiter, then id.
+pub(crate) const LEASED: IndexName = IndexName::from_static("request.leased");
+/// Pending requests whose waiter was given up, by waiter, then id.
+pub(crate) const ORPHANED: IndexName = IndexName::from_static("request.orphaned");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
 /// Replay records, by the time they lapse.
@@ -48,7 +52,12 @@ pub(crate) fn by_state(state: RequestState, id: RequestId) -> Vec<u8> {
 }
 
 pub(crate) fn waiter_prefix(waiter: &WaiterRef) -> Vec<u8> {
-    waiter.digest().as_bytes().to_vec()
+    digest_prefix(waiter.digest())
+}
+
+/// The rows of the waiter whose reference has this digest.
+pub(crate) fn digest_prefix(waiter: Digest) -> Vec<u8> {
+    waiter.as_bytes().to_vec()
 }
 
 pub(crate) fn by_waiter(waiter: &WaiterRef, id: RequestId) -> Vec<u8> {
@@ -101,6 +110,10 @@ pub(crate) fn attempt_timer(id: RequestId) -> TimerKey {
     TimerKey::new(format!("attempt/{id}"))
 }
 
+pub(crate) fn lease_timer(waiter: Digest) -> TimerKey {
+    TimerKey::new(format!("lease/{}", waiter.hex()))
+}
+
 /// What a timer of this domain does when its time comes.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -115,8 +128,36 @@ pub(crate) enum TimerAction {
         /// Of which request.
         request: RequestId,
     },
+    /// Give up a waiter that was silent for longer than its lease.
+    LapseLease {
+        /// The digest of its reference.
+        waiter: Digest,
+    },
     /// Delete replay records that lapsed.
     PurgeReplays,
+}
+
+impl TimerAction {
+    /// Where it sends to; none for what this server does by itself.
+    pub(crate) fn destination(self) -> Option<Digest> {
+        match self {
+            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => None,
+        }
+    }
+
+    /// How often its send was put off since it was last tried.
+    pub(crate) fn times_put_off(self) -> u32 {
+        match self {
+            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => 0,
+        }
+    }
+
+    /// The same, put off once more.
+    pub(crate) fn put_off_once_more(self) -> Self {
+        match self {
+            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => self,
+        }
+    }
 }
 
 /// Replay records are purged an hour at a time, so that retention is a handful of timers a tenant and not one a record.

@@ -38,6 +38,8 @@ pub struct Raised {
 /// Which request a raise came to, inside the transaction.
 enum Came {
     Fresh(Box<Request>, bool),
+    /// Nowhere yet: the waiter had been given up, and whoever asks is there again (W7).
+    Returned,
     Replayed(RequestId),
 }
 
@@ -54,12 +56,37 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<Raised, DecisionError> {
-        let command = Raise::read(principal, body, self.policy())?;
+        let command = Arc::new(Raise::read(principal, body, self.policy())?);
         let keyed = key.map(|key| Keyed {
             scope: ReplayScope::new(principal, Operation::Raise, None, key),
             digest: command.digest(),
             ttl: self.policy().idempotency_ttl,
         });
+        let tenant = tenant_of(principal);
+        loop {
+            match self.raise_once(principal, Arc::clone(&command), keyed.clone()).await? {
+                Came::Fresh(request, created) => {
+                    return Ok(Raised {
+                        request: RequestView::new(*request, None, None, self.public_base())?,
+                        created,
+                    });
+                }
+                Came::Replayed(id) => {
+                    return Ok(Raised { request: self.request_view(tenant, id).await?, created: false });
+                }
+                Came::Returned => {
+                    self.write_sign_of_life((tenant, command.waiter_ref().digest()), self.now()).await?;
+                }
+            }
+        }
+    }
+
+    async fn raise_once(
+        &self,
+        principal: &Principal,
+        command: Arc<Raise>,
+        keyed: Option<Keyed>,
+    ) -> Result<Came, DecisionError> {
         let same_question = IndexRead {
             index: keys::BY_QUESTION,
             prefix: keys::question_prefix(command.waiter_ref(), command.dedupe_key()),
@@ -71,46 +98,39 @@ impl Engine {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
         let (asker, policy) = (principal.clone(), Arc::clone(&self.inner.policy));
-        let came = self
-            .decide(tenant_of(principal), reads, move |view, moment| {
-                let stored = match &keyed {
-                    Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
-                    None => None,
-                };
-                if let Some(keyed) = &keyed {
-                    let replay = stored.as_ref().map(|kept| &kept.document.replay);
-                    if let Some(ReplayOutcome::Request(id)) = idempotency::find(replay, keyed.digest, None, moment.now)?
-                    {
-                        return Ok(Outcome::Nothing(Came::Replayed(*id)));
-                    }
+        self.decide(tenant_of(principal), reads, move |view, moment| {
+            let stored = match &keyed {
+                Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
+                None => None,
+            };
+            if let Some(keyed) = &keyed {
+                let replay = stored.as_ref().map(|kept| &kept.document.replay);
+                if let Some(ReplayOutcome::Request(id)) = idempotency::find(replay, keyed.digest, None, moment.now)? {
+                    return Ok(Outcome::Nothing(Came::Replayed(*id)));
                 }
-                let waiter = view.get::<Waiter, _>(&waiter_id)?;
-                let before = waiter.as_ref().map(|kept| &kept.document);
-                let pending = view.scan::<Request, _>(same_question.clone())?.into_iter().next();
-                let mut mint = view.mint();
-                let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
-                let effects = match &pending {
-                    Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
-                    None => raise(&command, &asker, before, &mut context)?,
-                };
-                let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), successor: None };
-                let mut writes = Writes::default();
-                writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
-                if let Some(keyed) = &keyed {
-                    let outcome = ReplayOutcome::Request(effects.request.id);
-                    writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;
-                }
-                let came = Came::Fresh(Box::new(effects.request), pending.is_none());
-                Ok(Outcome::Write(writes.finish(&mint), came))
-            })
-            .await?;
-        match came {
-            Came::Fresh(request, created) => {
-                Ok(Raised { request: RequestView::new(*request, None, None, self.public_base())?, created })
             }
-            Came::Replayed(id) => {
-                Ok(Raised { request: self.request_view(tenant_of(principal), id).await?, created: false })
+            let waiter = view.get::<Waiter, _>(&waiter_id)?;
+            let before = waiter.as_ref().map(|kept| &kept.document);
+            if before.is_some_and(|waiter| waiter.orphaned) {
+                return Ok(Outcome::Nothing(Came::Returned));
             }
-        }
+            let pending = view.scan::<Request, _>(same_question.clone())?.into_iter().next();
+            let mut mint = view.mint();
+            let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+            let effects = match &pending {
+                Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
+                None => raise(&command, &asker, before, &mut context)?,
+            };
+            let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), successor: None };
+            let mut writes = Writes::default();
+            writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
+            if let Some(keyed) = &keyed {
+                let outcome = ReplayOutcome::Request(effects.request.id);
+                writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;
+            }
+            let came = Came::Fresh(Box::new(effects.request), pending.is_none());
+            Ok(Outcome::Write(writes.finish(&mint), came))
+        })
+        .await
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use handoff_protocol::{
     decision::{
         DecisionError, Request, Signal, Waiter, WaiterRef, check_scope, limits,
-        terms::WaiterState,
+        terms::{Liveness, WaiterState},
         view::{ReattachResult, RequestView, SignalList, SignalView, aggregate},
     },
     id::{RequestId, TenantId},
@@ -19,8 +19,12 @@ use crate::{
     store::{IndexName, IndexScan, Order},
 };
 
-/// How many signals one poll returns.
-const SIGNALS: usize = 200;
+/// How many signals one read brings.
+const STEP: usize = 50;
+/// How many signals one poll returns at the most.
+const SIGNALS: usize = 1000;
+/// How many bytes of signals one poll returns, unless its first alone is larger.
+const SIGNAL_BYTES: usize = 4 << 20;
 
 impl Engine {
     /// Ends every wait from now on: those that are held answer with what there is, later ones at once. For a server
@@ -41,13 +45,31 @@ impl Engine {
         waiter: &WaiterRef,
         wait: Duration,
     ) -> Result<SignalList, DecisionError> {
+        self.signals_after(principal, waiter, 0, wait).await
+    }
+
+    /// The same, but only of signals behind a sequence: what brings the rest where a list has more than one call returns,
+    /// and lets a waiter pass over what it will not acknowledge.
+    ///
+    /// # Errors
+    ///
+    /// The same as those of [`signals`](Self::signals).
+    pub async fn signals_after(
+        &self,
+        principal: &Principal,
+        waiter: &WaiterRef,
+        sequence: u64,
+        wait: Duration,
+    ) -> Result<SignalList, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
-        self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let kept =
+            self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let _seen = self.show_life(tenant, &kept).await?;
         let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
         let mut subscription = self.inner.hub.subscribe(tenant, keys::waiter_topic(waiter));
         loop {
-            let list = self.unacked(tenant, waiter).await?;
+            let list = self.unacked(tenant, waiter, sequence).await?;
             if !list.data.is_empty() || wait.is_zero() {
                 return Ok(list);
             }
@@ -72,14 +94,26 @@ impl Engine {
         let tenant = tenant_of(principal);
         let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
         let mut subscription = self.inner.hub.subscribe(tenant, keys::request_topic(id));
+        let mut request = self.request_view(tenant, id).await?;
+        let waiter = if request.liveness == Liveness::Leased && !wait.is_zero() {
+            self.document::<Waiter>(tenant, request.waiter_ref.digest().hex()).await?
+        } else {
+            None
+        };
+        // Whoever asked and waits here shows that it lives as well as one that polls its signals.
+        let owned = waiter.filter(|waiter| principal.id().is_some_and(|id| waiter.is_owned_by(id)));
+        let _seen = match &owned {
+            Some(waiter) => self.show_life(tenant, waiter).await?,
+            None => None,
+        };
         loop {
-            let request = self.request_view(tenant, id).await?;
             if request.state.is_final() || wait.is_zero() {
                 return Ok(request);
             }
             if !subscription.changed_before(deadline).await {
                 return Ok(request);
             }
+            request = self.request_view(tenant, id).await?;
         }
     }
 
@@ -91,10 +125,17 @@ impl Engine {
     pub async fn reattach(&self, principal: &Principal, waiter: &WaiterRef) -> Result<ReattachResult, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
-        self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let kept =
+            self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        self.show_life(tenant, &kept).await?;
+        self.standing(tenant, waiter).await
+    }
+
+    /// Where a waiter stands across its requests.
+    pub(super) async fn standing(&self, tenant: TenantId, waiter: &WaiterRef) -> Result<ReattachResult, DecisionError> {
         let open = self.open_requests(tenant, waiter).await?;
         let last = self.requests_of(tenant, keys::BY_WAITER, waiter, Order::Descending, None, 1).await?;
-        let signals = self.unacked(tenant, waiter).await?.data;
+        let signals = self.unacked(tenant, waiter, 0).await?.data;
         let pending: Vec<WaiterState> = open.iter().map(|request| request.waiter.state).collect();
         let any_acked = last.requests.iter().any(|request| request.waiter.state == WaiterState::Acked);
         Ok(ReattachResult {
@@ -105,22 +146,32 @@ impl Engine {
         })
     }
 
-    async fn unacked(&self, tenant: TenantId, waiter: &WaiterRef) -> Result<SignalList, DecisionError> {
-        let scan = IndexScan {
-            tenant,
-            index: keys::UNACKED,
-            prefix: keys::waiter_prefix(waiter),
-            after: None,
-            order: Order::Ascending,
-            limit: SIGNALS,
-        };
-        let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
-        let mut data = Vec::with_capacity(page.rows.len());
-        for row in &page.rows {
-            let signal = document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document;
-            data.push(SignalView::from(signal));
+    async fn unacked(&self, tenant: TenantId, waiter: &WaiterRef, sequence: u64) -> Result<SignalList, DecisionError> {
+        let (mut data, mut bytes) = (Vec::new(), 0_usize);
+        let mut after = keys::unacked(waiter, sequence);
+        loop {
+            let scan = IndexScan {
+                tenant,
+                index: keys::UNACKED,
+                prefix: keys::waiter_prefix(waiter),
+                after: Some(after),
+                order: Order::Ascending,
+                limit: STEP,
+            };
+            let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
+            for row in &page.rows {
+                bytes = bytes.saturating_add(row.record.document.len());
+                if data.len() == SIGNALS || (bytes > SIGNAL_BYTES && !data.is_empty()) {
+                    return Ok(SignalList { data, has_more: true });
+                }
+                let signal = document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document;
+                data.push(SignalView::from(signal));
+            }
+            match page.rows.last().filter(|_| page.more) {
+                Some(last) => after = last.sort_key.clone(),
+                None => return Ok(SignalList { data, has_more: false }),
+            }
         }
-        Ok(SignalList { data, has_more: page.more })
     }
 
     /// Every pending request of a waiter, oldest first, however many.
@@ -128,7 +179,7 @@ impl Engine {
         let mut found = Vec::new();
         let mut after = None;
         loop {
-            let page = self.requests_of(tenant, keys::OPEN_BY_WAITER, waiter, Order::Ascending, after, SIGNALS).await?;
+            let page = self.requests_of(tenant, keys::OPEN_BY_WAITER, waiter, Order::Ascending, after, STEP).await?;
             found.extend(page.requests);
             match page.next {
                 Some(next) => after = Some(next),

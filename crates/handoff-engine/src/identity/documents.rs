@@ -25,6 +25,8 @@ pub(crate) const TENANTS: IndexName = IndexName::from_static("tenant.id");
 pub(crate) const PRINCIPALS: IndexName = IndexName::from_static("principal.id");
 /// Every bearer token, by its tenant and digest (system tenant).
 pub(crate) const CREDENTIALS: IndexName = IndexName::from_static("credential.tenant");
+/// Every token that a deployment brought along and nobody revoked, by its tenant and digest (system tenant).
+pub(crate) const LOADED: IndexName = IndexName::from_static("credential.loaded");
 /// Every published key, by id (system tenant).
 pub(crate) const SIGNING_KEYS: IndexName = IndexName::from_static("signing_key.id");
 
@@ -110,6 +112,9 @@ pub(crate) struct CredentialRecord {
     /// Whether it is for trying things out.
     #[serde(default)]
     pub(crate) test: bool,
+    /// Whether a deployment brought it along.
+    #[serde(default)]
+    pub(crate) loaded: bool,
     /// When a session began, which is when its person presented a credential (rule A-5); none for a bearer token, which
     /// is presented anew with each call.
     #[serde(default)]
@@ -132,7 +137,11 @@ impl Document for CredentialRecord {
             return Vec::new();
         }
         let sort_key = [credentials_of(self.tenant), self.id().into_bytes()].concat();
-        vec![IndexRow { index: CREDENTIALS, sort_key }]
+        let mut rows = vec![IndexRow { index: CREDENTIALS, sort_key: sort_key.clone() }];
+        if self.loaded && self.revoked_at.is_none() {
+            rows.push(IndexRow { index: LOADED, sort_key });
+        }
+        rows
     }
 }
 

@@ -150,6 +150,7 @@ impl Engine {
                     link_display: None,
                     on_behalf_of: None,
                     test: false,
+                    loaded: false,
                     presented_at: Some(moment.now),
                     created_at: moment.now,
                     expires_at: Some(expires_at),

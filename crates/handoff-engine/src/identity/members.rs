@@ -239,6 +239,7 @@ impl Engine {
                 link_display: None,
                 on_behalf_of: credential.on_behalf_of,
                 test: credential.test,
+                loaded: false,
                 presented_at: None,
                 created_at: moment.now,
                 expires_at: credential.ttl.map(|ttl| moment.now.saturating_add(ttl)),

@@ -6,6 +6,7 @@
 mod authenticate;
 mod bootstrap;
 mod credentials;
+mod deployment;
 pub(crate) mod documents;
 mod entry;
 mod keys;

@@ -5,7 +5,7 @@ use handoff_protocol::{
         view::{AckResult, AuthorizationView, ReattachResult, RedeemResult, SignalList},
         wire::{AckBody, RedeemBody},
     },
-    json::Object,
+    json::{Json, Object},
     principal::Scope,
 };
 
@@ -32,6 +32,11 @@ fn signals(document: &mut Document) {
     .description("Reading consumes nothing. With `wait`, the call is held until there is a signal.")
     .callers(WAITER)
     .shared("Wait")
+    .query(
+        "after",
+        "Only signals behind this `sequence`: what brings the rest where `has_more` is true.",
+        Json::object([("type", Json::from("integer")), ("minimum", Json::from(0)), ("default", Json::from(0))]),
+    )
     .returns("200", "The signals.", list)
     .returns_nothing("204", "The wait ended without a signal.")
     .refuses(&["400", "404"]);
@@ -48,6 +53,22 @@ fn signals(document: &mut Document) {
     .returns("200", "Where the waiter stands.", result)
     .refuses(&["400", "404"]);
     document.add(reattach);
+    let (body, result) = (document.schemas.read::<Object>(), document.schemas.served::<ReattachResult>());
+    let terminal = Operation::post(
+        "/v1/waiters/{waiter_ref}/terminal",
+        "endWaiter",
+        "waiters",
+        "Tells that the program which waits has ended",
+    )
+    .description(
+        "What it waits for is kept, answerable still, or cancelled, as each request declared with \
+         `on_waiter_terminal`. Repeating it is harmless; a program that comes back reattaches.",
+    )
+    .callers(WAITER)
+    .optional_body(body)
+    .returns("200", "Where the waiter stands.", result)
+    .refuses(&["400", "404"]);
+    document.add(terminal);
     let (body, result) = (document.schemas.read::<AckBody>(), document.schemas.served::<AckResult>());
     let ack = Operation::post("/v1/signals/{signal_id}/ack", "ackSignal", "waiters", "Takes a signal out of the queue")
         .description("After the work, never before. Repeating it is harmless.")

@@ -15,6 +15,7 @@ use handoff_engine::{
 };
 use handoff_protocol::id::TenantId;
 
+use super::wrong_method;
 use crate::{api::Api, options::HttpOptions};
 
 /// How long the store may take to answer a trivial question before the server counts as not ready.
@@ -29,6 +30,7 @@ pub fn operations(engine: Engine, options: HttpOptions) -> Router {
         .route("/healthz", get(health))
         .route("/readyz", get(readiness))
         .route("/metrics", get(metrics))
+        .method_not_allowed_fallback(wrong_method)
         .with_state(Api::new(engine, options))
 }
 
@@ -49,7 +51,7 @@ async fn readiness(State(api): State<Api>) -> Response {
 }
 
 async fn metrics(State(api): State<Api>) -> Response {
-    match api.options.metrics.text(api.engine.sweep_stats()) {
+    match api.options.metrics.text(api.engine.sweep_stats(), api.engine.outbound_stats()) {
         Ok(text) => {
             let mut response = plain(StatusCode::OK, text);
             let format = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");

@@ -21,7 +21,6 @@ const NO_SECRETS: &str = "this build takes no secrets and has no sinks, and refu
 const NO_ROUTING: &str = "this build has the in-app page and no other channel, so there is nothing to route";
 const NO_DIRECTORY: &str = "this build knows neither groups nor rotations, so that nobody could ever answer";
 const NO_QUORUM: &str = "a quorum above the server's maximum is refused, never taken for 1 (rule A-8); here it is 1";
-const NO_LEASES: &str = "this build keeps no leases, so a waiter on one would never be found dead";
 const NO_CALLBACKS: &str = "this build pushes nothing: a callback that would never come is refused";
 const NO_CONTINUATION: &str = "level 1: what the server would not give back is refused (rule L-4)";
 const ONE_STEP: &str = "this build takes whole answers that decide";
@@ -29,7 +28,7 @@ const ADDITIVE: &str = "reading Q-6: in the contract's schemas and fixtures, clo
 const SECTION_22: &str = "the endpoint's row in section 22 has this refusal, the contract's document leaves it out";
 
 /// Where, what, and why. A star stands for anything.
-pub(crate) const ALLOWED: [(&str, &str, &str); 35] = [
+pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
     // What we accept.
     (
         "*body.requires",
@@ -45,7 +44,6 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 35] = [
     ("*body.requires.authority.quorum", "goes beyond maximum", NO_QUORUM),
     ("*body.requires.capabilities", "goes beyond maxItems", NO_CAPABILITIES),
     ("raiseRequest body.callback", "is not declared", NO_CALLBACKS),
-    ("raiseRequest body.liveness", r#""leased""#, NO_LEASES),
     ("raiseRequest body.resume_payload", "is not declared", NO_CONTINUATION),
     ("raiseRequest body.resume_ref", "is not declared", NO_CONTINUATION),
     ("raiseRequest body.routing", "is not declared", NO_ROUTING),

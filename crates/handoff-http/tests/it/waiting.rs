@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use handoff_protocol::json::Json;
 
-use crate::{logs::Log, world::World};
+use crate::{
+    logs::Log,
+    world::{World, question},
+};
 
 /// Far less than any hold and far more than a wake takes.
 const PROMPT: Duration = Duration::from_secs(10);
@@ -173,4 +176,34 @@ async fn an_answer_that_comes_before_the_first_poll_is_there_ten_minutes_later()
     let heard = world.get("/v1/waiters/run:1/signals?wait=30").token(&world.home.machine).expect(200).await;
     assert_eq!(heard.str("data.0.request_id"), request);
     assert!(started.elapsed() < PROMPT);
+}
+
+#[tokio::test]
+async fn a_leased_waiter_that_falls_silent_leaves_its_request_to_its_declaration() {
+    let world = World::new().await;
+    let leased = |waiter: &str, terminal: &str| {
+        let more = format!(r#","liveness":"leased","on_waiter_terminal":"{terminal}"}}"#);
+        format!("{}{more}", question(waiter, "Ship it?").strip_suffix('}').unwrap())
+    };
+    let machine = &world.home.machine;
+    let raise = |body: String| world.post("/v1/requests", body).token(machine).expect(201);
+    let kept = raise(leased("run:kept", "keep")).await.str("id");
+    let cancelled = raise(leased("run:cancelled", "cancel")).await.str("id");
+    world.pass(Duration::from_secs(90)).await;
+    let request = world.get(&format!("/v1/requests/{kept}")).token(machine).expect(200).await;
+    assert_eq!((request.str("state"), request.str("waiter.state")), ("pending".into(), "orphaned".into()));
+    assert_eq!(request.str("waiter.liveness"), "leased");
+    let request = world.get(&format!("/v1/requests/{cancelled}")).token(machine).expect(200).await;
+    assert_eq!(request.str("state"), "cancelled");
+    let reattach = world.post("/v1/waiters/run:kept/reattach", "{}").token(machine).expect(200).await;
+    assert_eq!((reattach.str("state"), reattach.str("open_requests.0")), ("armed".into(), kept.clone()));
+    // Its end is told twice: the second time changes nothing.
+    for _ in 0..2 {
+        let ended = world.post("/v1/waiters/run:kept/terminal", "").token(machine).expect(200).await;
+        assert_eq!(ended.str("state"), "orphaned");
+    }
+    world.post("/v1/waiters/run:none/terminal", "").token(machine).expect(404).await;
+    world.approve(&kept).await;
+    let receipt = world.get(&format!("/v1/requests/{kept}/receipt")).token(machine).expect(200).await;
+    assert_eq!(receipt.str("waiter_state_at_decision"), "orphaned");
 }

@@ -62,17 +62,29 @@ pub fn cancel(
 ) -> Result<Effects, DecisionError> {
     check_owner(pending, principal, waiter)?;
     pending.check_pending()?;
+    Ok(withdraw(pending, waiter, &cancel.reason, [], context))
+}
+
+/// Ends a pending request without an outcome, whoever had a reason to (R7).
+pub(super) fn withdraw<const N: usize>(
+    pending: &Request,
+    waiter: &Waiter,
+    reason: &str,
+    more: [(&str, Json); N],
+    context: &mut Context<'_>,
+) -> Effects {
     let now = context.now;
     let mut request = pending.clone();
     let mut waiter = waiter.clone();
     let decision = Decision::bare(RequestState::Cancelled, DecisionSource::Policy);
     let signal = Signal::enqueue(&request, &mut waiter, SignalType::Cancelled, Some(decision), context.mint, now);
     request.settle(RequestState::Cancelled, SignalType::Cancelled, now);
-    request.cancel_reason = Some(cancel.reason.clone());
+    request.cancel_reason = Some(reason.to_owned());
     let mut effects = Effects::of(request);
-    effects.event(EventType::RequestCancelled, [("signal_id", Json::from(signal.id.to_string()))]);
+    let of_signal = [("signal_id", Json::from(signal.id.to_string()))];
+    effects.event(EventType::RequestCancelled, of_signal.into_iter().chain(more));
     effects.clear_timers();
     effects.waiter = Some(waiter);
     effects.signals.push(signal);
-    Ok(effects)
+    effects
 }

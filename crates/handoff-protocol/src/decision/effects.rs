@@ -92,6 +92,10 @@ pub enum EventType {
     AttemptLapsed,
     /// E-4 *(additive)*.
     ReceiptCorrected,
+    /// W6 *(additive)*.
+    WaiterOrphaned,
+    /// W7 *(additive)*.
+    WaiterRearmed,
 }
 
 impl EventType {
@@ -108,6 +112,8 @@ impl EventType {
             Self::AttemptArmed => "attempt.armed",
             Self::AttemptLapsed => "attempt.lapsed",
             Self::ReceiptCorrected => "receipt.corrected",
+            Self::WaiterOrphaned => "waiter.orphaned",
+            Self::WaiterRearmed => "waiter.rearmed",
         }
     }
 }
@@ -123,6 +129,8 @@ pub enum TimerChange {
     SetAttempt(Timestamp),
     /// Forget the attempt.
     ClearAttempt,
+    /// Give the request's waiter up at this time, unless it shows itself before.
+    SetLease(Timestamp),
 }
 
 impl Rendering {
@@ -150,7 +158,7 @@ impl Effects {
     }
 
     /// Notes an event about the request as it now stands.
-    pub(super) fn event<const N: usize>(&mut self, event_type: EventType, more: [(&str, Json); N]) {
+    pub(super) fn event<'a>(&mut self, event_type: EventType, more: impl IntoIterator<Item = (&'a str, Json)>) {
         let mut data = Object::new();
         data.insert("version", self.request.version);
         data.insert("state", self.request.state.as_str());

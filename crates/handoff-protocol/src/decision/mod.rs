@@ -11,6 +11,7 @@
 //! | R6, C-5, C-6, E-2 | [`expire()`] |
 //! | R7, R11 | [`Cancel::read`], [`cancel()`] |
 //! | W4, W9, X-8 | [`acknowledge()`] |
+//! | W6, W7, X-10 | [`lease`] |
 //! | Z-3 to Z-6 | [`redeem()`] |
 //! | K-1 cases 1 and 2, K-6, K-7 | [`idempotency`] |
 //! | E-4 | [`Correct::read`], [`correct()`] |
@@ -28,6 +29,7 @@ mod answer;
 mod attempt;
 mod authority;
 mod authorization;
+mod backoff;
 mod body;
 mod cancel;
 mod context;
@@ -41,6 +43,7 @@ mod expire;
 mod expiry_policy;
 mod field;
 pub mod idempotency;
+pub mod lease;
 pub mod limits;
 mod owner;
 mod prompt;
@@ -69,6 +72,7 @@ pub use self::{
     attempt::{Arm, arm, lapse},
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
+    backoff::backoff,
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_scope},
     correct::{Correct, correct, correctable},

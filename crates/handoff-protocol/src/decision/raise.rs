@@ -9,6 +9,7 @@ use super::{
     effects::{Effects, EventType, TimerChange},
     error::{DecisionError, MissingScope},
     expiry_policy::TtlPolicy,
+    lease::lease_end,
     limits, prompt,
     request::{Request, RequestWaiter},
     requires::{self, Requires},
@@ -26,6 +27,7 @@ use crate::{
     id::PrincipalId,
     json::{DecodeError, Json, ObjectReader},
     principal::{Principal, Scope},
+    timestamp::Timestamp,
 };
 
 /// A raise that can be carried out: its body is checked whole, its numbers are in their stored spelling.
@@ -39,6 +41,7 @@ pub struct Raise {
     requires: Json,
     mode: Mode,
     presentation_binding: PresentationBinding,
+    liveness: Liveness,
     on_waiter_terminal: WaiterTerminal,
     ttl: Option<ExactDuration>,
     ttl_policy: Option<TtlPolicy>,
@@ -78,11 +81,14 @@ impl Raise {
             Some(key) => format!("given:{key}"),
             None => derived_dedupe_key(&waiter_ref, declared, title)?,
         };
+        // What is raised to try things out is never the same question as one that is meant.
+        let dedupe_key = if test_mode { format!("test:{dedupe_key}") } else { dedupe_key };
         let ttl = duration(&reader, "ttl")?;
         let ttl_policy = match reader.optional_object("ttl_policy")? {
             Some(declared) => Some(TtlPolicy::read(declared, &parsed, policy.schemas.as_ref())?),
             None => ttl.map(|_| TtlPolicy::undeclared()),
         };
+        let liveness = reader.optional_choice("liveness", Liveness::ALL)?.unwrap_or(Liveness::Durable);
         let metadata = reader.optional_object("metadata")?.map(|object| Json::Object(object.json().clone()));
         let raise = Self {
             digest,
@@ -95,9 +101,10 @@ impl Raise {
             presentation_binding: reader
                 .optional_choice("presentation_binding", PresentationBinding::ALL)?
                 .unwrap_or(PresentationBinding::Advisory),
+            liveness,
             on_waiter_terminal: reader
                 .optional_choice("on_waiter_terminal", WaiterTerminal::ALL)?
-                .unwrap_or(WaiterTerminal::Keep),
+                .unwrap_or_else(|| WaiterTerminal::undeclared(liveness)),
             ttl,
             ttl_policy,
             attempt_ttl: duration(&reader, "attempt_ttl")?
@@ -141,9 +148,6 @@ fn refuse_unavailable(reader: &ObjectReader<'_, '_>) -> Result<(), DecodeError> 
         if reader.optional(name).is_some() {
             return Err(reader.error(name, "is not available on this server"));
         }
-    }
-    if reader.optional_choice("liveness", Liveness::ALL)? == Some(Liveness::Leased) {
-        return Err(reader.error("liveness", "can only be `durable` on this server"));
     }
     Ok(())
 }
@@ -201,7 +205,7 @@ pub fn raise(
         requires: raise.requires.clone(),
         mode: raise.mode,
         presentation_binding: raise.presentation_binding,
-        liveness: Liveness::Durable,
+        liveness: raise.liveness,
         on_waiter_terminal: raise.on_waiter_terminal,
         ttl: raise.ttl,
         ttl_policy: raise.ttl_policy.clone(),
@@ -228,9 +232,12 @@ pub fn raise(
         authorization: None,
     };
     let mut effects = Effects::of(request);
-    effects.waiter = Some(joined_by(waiter, raise, raised_by));
+    effects.waiter = Some(joined_by(waiter, raise, raised_by, raise.liveness, now));
     effects.event(EventType::RequestRaised, [("waiter_ref_digest", Json::from(raise.waiter_ref.digest().to_string()))]);
     effects.timers.extend(effects.request.deadline().map(TimerChange::SetDeadline));
+    if raise.liveness == Liveness::Leased {
+        effects.timers.push(TimerChange::SetLease(lease_end(now)));
+    }
     Ok(effects)
 }
 
@@ -239,7 +246,8 @@ pub fn raise(
 /// # Errors
 ///
 /// [`DecisionError::InvalidRequest`] if the pending request's default answer could not settle what the newer raise
-/// requires (rule D-5 holds for a request as long as it is pending); [`DecisionError::Internal`].
+/// requires (rule D-5 holds for a request as long as it is pending), or if the newer raise is bound to another effect;
+/// [`DecisionError::Internal`].
 pub fn join(
     raise: &Raise,
     principal: &Principal,
@@ -248,8 +256,15 @@ pub fn join(
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
     let raised_by = requester(principal)?;
+    // The newer words replace the old; what the authorization will be bound to stays as it was declared, and whoever
+    // binds it to another effect must not believe that it is (rule Z-6).
+    if raise.effect_digest.is_some() && raise.effect_digest != pending.effect_digest {
+        let mend = "is not that of the pending request which asks the same; supersede that one, or ask under another \
+                    `dedupe_key`";
+        return Err(DecodeError::new("effect_digest", mend).into());
+    }
     let mut effects = reword(pending, Some(&raise.prompt), Some(&raise.requires), "raised_again", context)?;
-    effects.waiter = Some(joined_by(waiter, raise, raised_by));
+    effects.waiter = Some(joined_by(waiter, raise, raised_by, pending.liveness, context.now));
     Ok(effects)
 }
 
@@ -257,8 +272,18 @@ fn requester(principal: &Principal) -> Result<PrincipalId, DecisionError> {
     principal.id().ok_or(DecisionError::Internal)
 }
 
-fn joined_by(waiter: Option<&Waiter>, raise: &Raise, principal: PrincipalId) -> Waiter {
+/// The waiter that this raise waits with. Asking is a sign of life where something leased waits.
+fn joined_by(
+    waiter: Option<&Waiter>,
+    raise: &Raise,
+    principal: PrincipalId,
+    liveness: Liveness,
+    now: Timestamp,
+) -> Waiter {
     let mut waiter = waiter.cloned().unwrap_or_else(|| Waiter::new(raise.waiter_ref.clone()));
     waiter.add_owner(principal);
+    if liveness == Liveness::Leased {
+        waiter.seen_at = Some(now);
+    }
     waiter
 }

@@ -279,6 +279,17 @@ term! {
     }
 }
 
+impl WaiterTerminal {
+    /// What a request declares that says nothing of it (section 6): a lease is asked for by whoever may die.
+    #[must_use]
+    pub const fn undeclared(liveness: Liveness) -> Self {
+        match liveness {
+            Liveness::Durable => Self::Keep,
+            Liveness::Leased => Self::Cancel,
+        }
+    }
+}
+
 impl RequestState {
     /// Whether nothing can follow this state.
     #[must_use]

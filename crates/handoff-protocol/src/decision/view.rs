@@ -74,6 +74,10 @@ pub struct RequestView {
     /// The receipt, exactly as it was sealed (rule E-8).
     #[schemars(with = "Option<ReceiptView>")]
     pub receipt: Option<Json>,
+    /// The receipts that correct it, oldest first: the last one is what holds for the record (rule E-4). Left out where
+    /// there are none *(additive)*.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<ReceiptId>,
     pub authorization: Option<AuthorizationView>,
     pub waiter: WaiterView,
     #[schemars(with = "Object")]
@@ -298,6 +302,7 @@ impl RequestView {
             superseded_by: request.superseded_by,
             supersedes: request.supersedes,
             cancel_reason: request.cancel_reason,
+            corrections: request.corrections.iter().map(|receipt| receipt.id).collect(),
             deliveries: request.deliveries,
             receipt,
             authorization,

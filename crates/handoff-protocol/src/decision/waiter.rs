@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::waiter_ref::WaiterRef;
-use crate::id::PrincipalId;
+use crate::{id::PrincipalId, timestamp::Timestamp};
 
 /// What is kept of a waiter reference across its requests.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -14,13 +14,20 @@ pub struct Waiter {
     pub last_sequence: u64,
     /// Everybody who raised under it: the owners of its requests (section 9).
     pub raised_by: Vec<PrincipalId>,
+    /// When it last showed that it lives, as far as that is written; none while nothing leased waits under it (rule
+    ///
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_at: Option<Timestamp>,
+    /// Whether it was given up, and has not shown itself since (W6, W7).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub orphaned: bool,
 }
 
 impl Waiter {
     /// A waiter that nobody raised under yet.
     #[must_use]
     pub fn new(waiter_ref: WaiterRef) -> Self {
-        Self { waiter_ref, last_sequence: 0, raised_by: Vec::new() }
+        Self { waiter_ref, last_sequence: 0, raised_by: Vec::new(), seen_at: None, orphaned: false }
     }
 
     /// Whether the principal owns the requests of this waiter.

@@ -72,7 +72,6 @@ fn everything_else_of_later_is_an_invalid_request() {
         ("callback", r#"{"url":"https://example.com/cb"}"#),
         ("resume_ref", r#""thread/1""#),
         ("resume_payload", r#""AAAA""#),
-        ("liveness", r#""leased""#),
         ("ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1H"}"#),
     ] {
         assert_eq!(refusal(&with(&approve(), path, value)), ErrorCode::InvalidRequest, "{path} {value}");
@@ -94,6 +93,7 @@ fn what_this_build_does_is_accepted() {
         ("requires.authority.forbid_requester", "true"),
         ("test_mode", "false"),
         ("liveness", r#""durable""#),
+        ("liveness", r#""leased""#),
         ("presentation_binding", r#""advisory""#),
         ("routing", "null"),
         ("mode", r#""gated""#),

@@ -9,6 +9,7 @@ mod correcting;
 mod expiring;
 mod idempotency;
 mod later;
+mod leasing;
 mod numbers;
 mod raising;
 mod redeeming;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use handoff_protocol::json::Json;
+use handoff_protocol::{duration::ExactDuration, json::Json};
 
 use super::{Config, LogFormat, setting};
 use crate::database_url::DatabaseUrl;
@@ -29,7 +29,7 @@ impl Config {
             (&setting::SWEEP_INTERVAL_MS, Some(self.sweep_interval.as_millis().to_string())),
             (&setting::MAX_CONNECTIONS, self.max_connections.map(|connections| connections.to_string())),
             (&setting::RATE_LIMIT, Some(self.rate_limit_per_minute.to_string())),
-            (&setting::IDEMPOTENCY_WINDOW, Some(quoted(&format!("PT{}S", self.idempotency_window.seconds())))),
+            (&setting::IDEMPOTENCY_WINDOW, Some(quoted(&in_hours(self.idempotency_window)))),
             (&setting::BOOTSTRAP, self.bootstrap.as_ref().map(path)),
             (&setting::BOOTSTRAP_JSON, self.bootstrap_json.as_ref().map(|_| quoted(REDACTED))),
             (&setting::LOG, Some(quoted(log))),
@@ -51,6 +51,12 @@ impl Config {
         }
         text
     }
+}
+
+/// A duration as the help spells it, in hours where it is whole ones.
+fn in_hours(duration: ExactDuration) -> String {
+    let seconds = duration.seconds();
+    if seconds % 3600 == 0 { format!("PT{}H", seconds / 3600) } else { duration.to_string() }
 }
 
 /// A text in quotes: the escapes of JSON are escapes of TOML too.

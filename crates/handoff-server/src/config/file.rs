@@ -15,12 +15,10 @@ use super::{
     error::place,
     setting::{self, Form, Setting},
 };
+use crate::likeness;
 
 /// The section of document schemas.
 const SCHEMAS: &str = "schemas";
-
-/// How alike two names must be for one to be a suggestion for the other.
-const ALIKE: f64 = 0.7;
 
 /// A configuration file as it was read; an empty one if there is none.
 #[derive(Debug, Default)]
@@ -125,15 +123,12 @@ impl Reading<'_> {
 /// A key is not known; one that looks like it may be meant.
 fn unknown(name: &str) -> String {
     let known = setting::ALL.into_iter().map(|setting| setting.key).chain([SCHEMAS]);
-    let alike = known
-        .map(|key| (strsim::jaro_winkler(name, key), key))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let alike = likeness::closest(name, known);
     // A name that is long or strange may be a value that slipped.
     let shown = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'));
     let name = if shown { format!("`{name}`") } else { "this".to_owned() };
     match alike {
-        Some((_, key)) => format!("{name} is not a known key; did you mean `{key}`?"),
+        Some(key) => format!("{name} is not a known key; did you mean `{key}`?"),
         None => format!("{name} is not a known key; `handoffd config check` prints those that there are"),
     }
 }

@@ -179,7 +179,9 @@ fn standing(view: &RequestView, lacking: Option<Lacking>) -> Option<Notice> {
         RequestState::Pending => {
             lacking.map(|lacking| Notice::calm(words::can_only_read(lacking), Some(&words::lacking(lacking))))
         }
-        RequestState::Answered => None,
+        RequestState::Answered => {
+            view.corrections.last().map(|id| Notice::calm(words::CORRECTED, Some(&id.to_string())))
+        }
         RequestState::Expired => Some(Notice::calm(words::EXPIRED, None)),
         RequestState::Cancelled => Some(Notice::calm(words::CANCELLED, view.cancel_reason.as_deref())),
         RequestState::Superseded => Some(Notice::calm(words::SUPERSEDED, None)),

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use handoff_protocol::{json::read_str, principal::Role};
+use handoff_engine::identity::NewCredential;
+use handoff_protocol::{
+    id::{PrincipalId, ReceiptId},
+    json::{Json, read_str},
+    principal::Role,
+};
 
 use crate::world::{World, YES_NO, answer_form};
 
@@ -49,6 +54,27 @@ async fn one_person_with_two_pages_is_told_that_they_answered() {
     // The same page with another answer is a second answer too.
     let page = ada.send(&answer_form(&first, id).pick("v.decision", "Don't refund")).await;
     page.is(409).says("You answered this already").says("Decision Refund it");
+}
+
+#[tokio::test]
+async fn a_corrected_decision_names_the_receipt_that_corrects_it() {
+    let world = World::new().await;
+    let id = world.ask(YES_NO).await;
+    let person = PrincipalId::User(world.person("Eve", Role::Editor).await);
+    let token = world.engine.issue_key(world.tenant, person, NewCredential::default()).await.unwrap();
+    let eve = world.engine.authenticate(Some(token.expose())).await.unwrap();
+    let json = |text: &str| read_str(text).unwrap();
+    world.engine.answer(&eve, id, json(r#"{"values":{"decision":"approve"}}"#), None).await.unwrap();
+    let mut ada = world.entered("Ada", Role::Viewer).await;
+    assert!(!ada.get(&format!("/requests/{id}")).await.body.contains("corrected"));
+
+    let decided = world.engine.surface(&eve, id).await.unwrap().receipt.unwrap();
+    let decided = ReceiptId::parse(decided.get("id").and_then(Json::as_str).unwrap()).unwrap();
+    let correction = json(r#"{"values":{"decision":"reject"},"note":"a slip"}"#);
+    let corrected = world.engine.correct(&eve, decided, correction, None).await.unwrap();
+    let corrected = corrected.get("id").and_then(Json::as_str).unwrap().to_owned();
+    let page = ada.get(&format!("/requests/{id}")).await;
+    page.is(200).says("This decision was corrected").says(&corrected).says("Decision Refund it");
 }
 
 #[tokio::test]

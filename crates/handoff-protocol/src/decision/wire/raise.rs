@@ -7,7 +7,7 @@ use super::{AuthoritySpec, FieldSpec, Prompt, Requires, is_not_set};
 use crate::{
     decision::{
         WaiterRef, limits,
-        terms::{Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
+        terms::{Liveness, Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
     },
     digest::AnyDigest,
     duration::ExactDuration,
@@ -22,9 +22,10 @@ use crate::{
 pub struct RaiseBody {
     /// Who waits, by a name of the program's own choosing: at most 512 bytes, matched byte for byte.
     pub waiter_ref: WaiterRef,
-    /// Whether the waiter may be away for as long as it likes.
+    /// Whether the waiter may be away for as long as it likes, or lives on a lease of 90 seconds that its calls renew;
+    /// `durable` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub liveness: Option<LivenessSpec>,
+    pub liveness: Option<Liveness>,
     /// How urgent it is; `normal` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub urgency: Option<Urgency>,
@@ -41,7 +42,8 @@ pub struct RaiseBody {
     /// How long an attempt to answer may take before the waiter is nudged; 15 minutes where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt_ttl: Option<ExactDuration>,
-    /// What becomes of the request if its waiter dies.
+    /// What becomes of the request if its waiter dies; where it is left out, `keep` for a durable waiter and `cancel` for
+    /// a leased one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_waiter_terminal: Option<WaiterTerminal>,
     /// Whether the program redeems the authorization before it acts; `advisory` where it is left out.
@@ -76,16 +78,6 @@ pub struct TtlPolicySpec {
     /// The answer that counts under `default`: one that could settle the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_answer: Option<Object>,
-}
-
-/// Whether the waiter may be away for as long as it likes.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-#[non_exhaustive]
-pub enum LivenessSpec {
-    /// It may.
-    Durable,
 }
 
 impl RaiseBody {
