@@ -237,7 +237,7 @@ pub struct Trust {
     pub anchors: Vec<Head>,
 }
 
-/// Verifies a bundle, or the [`proof`](crate::proof) of one receipt, offline.
+/// Verifies a bundle, or the proof of one receipt (see [`crate::proof`]), offline.
 ///
 /// # Errors
 ///
