@@ -1,7 +1,7 @@
 //! One control a field: what a declared field looks like on the page, filled with what there is to fill it with.
 
 use handoff_protocol::{
-    decision::{Field, FieldKind},
+    decision::{Field, FieldKind, FieldOption},
     digest::Digest,
     json::Json,
 };
@@ -196,13 +196,39 @@ impl Control {
 /// The name under which a form says which fields it shows.
 pub(crate) const SHOWN: &str = "shown";
 
-/// What a form says of a field that it shows.
+/// What a form says of a field that it shows. What is picked and not written means what it stood beside, so that its
+/// whole declaration counts.
 fn shown(field: &Field) -> String {
-    format!("{} {}", field.kind.as_str(), field.name)
+    let (kind, name) = (field.kind.as_str(), &field.name);
+    match &field.kind {
+        FieldKind::Choice { .. } | FieldKind::Boolean => format!("{kind} {name} {}", declaration(field).hex()),
+        _ => format!("{kind} {name}"),
+    }
+}
+
+/// The digest of all that a field declares.
+fn declaration(field: &Field) -> Digest {
+    let text = |text: Option<&str>| text.map_or(Json::Null, Json::from);
+    let options = match &field.kind {
+        FieldKind::Choice { options, multi } => {
+            let pair = |option: &FieldOption| [option.id.as_str(), option.label.as_str()].map(Json::from).to_vec();
+            let pairs = options.iter().map(|option| Json::Array(pair(option))).collect();
+            Json::Array(vec![Json::Bool(*multi), Json::Array(pairs)])
+        }
+        _ => Json::Null,
+    };
+    let parts = vec![
+        text(field.label.as_deref()),
+        text(field.help.as_deref()),
+        Json::Bool(field.required),
+        field.initial.clone().unwrap_or(Json::Null),
+        options,
+    ];
+    Digest::of(Json::Array(parts).to_text())
 }
 
 /// Whether what a form of an earlier version holds for a field is meant for what the field is now. Who affirmed a
-/// statement affirmed it as it read then.
+/// statement affirmed it with the question as it read then, and does so anew.
 pub(crate) fn stays(field: &Field, form: &Form) -> bool {
     !matches!(field.kind, FieldKind::Attestation) && form.all(SHOWN).any(|sent| sent == shown(field))
 }

@@ -90,7 +90,8 @@ pub(crate) fn refuse(reader: &Reader, error: &DecisionError, visitor: Option<&Vi
 pub(crate) fn sign_in(reader: &Reader) -> Response {
     // Nor does it remember what that was.
     let reader = Reader { path: "/".to_owned(), ..reader.clone() };
-    say(&reader, StatusCode::UNAUTHORIZED, reader.words.sign_in, None)
+    let saying = if reader.has_two_sessions { reader.words.two_sessions } else { reader.words.sign_in };
+    say(&reader, StatusCode::UNAUTHORIZED, saying, None)
 }
 
 /// Turns a template into a response.

@@ -4,6 +4,8 @@
 //! Text that is no JSON cannot be passed on as a document: any text would be one. It travels under the input's own name,
 //! which no field can have, so the engine refuses the answer for it, and [`faults`] says of which field that was.
 
+use std::collections::{HashMap, HashSet};
+
 use handoff_protocol::{
     decision::{Field, FieldError, FieldErrorCode, FieldKind, Requires, Schemas, limits},
     json::{Json, Number, Object, ReadError, ReadLimits, read_within},
@@ -34,6 +36,21 @@ pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
         body.insert("rendered_digest", shown);
     }
     Json::Object(body)
+}
+
+/// Whether a form says two things where one can be meant: more values than a field takes, or one option twice. Which of
+/// them its person saw picked cannot be told, so none is.
+pub(crate) fn is_ambiguous(form: &Form, requires: &Requires) -> bool {
+    requires.fields.iter().any(|field| {
+        let name = input_name(&field.name);
+        match &field.kind {
+            FieldKind::Choice { options, multi: true } => {
+                let mut seen = HashSet::new();
+                form.count(&name) > options.len().max(1) || !form.all(&name).all(|tag| seen.insert(tag))
+            }
+            _ => form.count(&name) > 1,
+        }
+    })
 }
 
 /// What is wrong with a form, by what the engine found wrong with the answer that was made of it.
@@ -79,10 +96,9 @@ fn value(form: &Form, field: &Field) -> Option<Json> {
     let mut sent = form.all(&name).filter(|text| !text.is_empty());
     match &field.kind {
         FieldKind::Choice { options, multi } => {
-            let id_of = |tag: &str| {
-                let option = options.iter().find(|option| option_tag(&option.id) == tag);
-                Json::from(option.map_or(tag, |option| option.id.as_str()))
-            };
+            let ids: HashMap<String, &str> =
+                options.iter().map(|option| (option_tag(&option.id), option.id.as_str())).collect();
+            let id_of = |tag: &str| ids.get(tag).map_or_else(|| Json::from(no_option()), |id| Json::from(*id));
             if *multi {
                 let chosen: Vec<Json> = sent.map(id_of).collect();
                 (!chosen.is_empty()).then_some(Json::Array(chosen))
@@ -110,6 +126,12 @@ fn value(form: &Form, field: &Field) -> Option<Json> {
         FieldKind::FileRef => sent.next().map(Json::from),
         FieldKind::Attestation => sent.next().map(|text| if text == YES { Json::Bool(true) } else { Json::from(text) }),
     }
+}
+
+/// What a value travels as that the page did not offer, an option's own id as well: longer than any id, so the engine says
+/// that it is none.
+fn no_option() -> String {
+    "-".repeat(limits::OPTION_ID_CHARS + 1)
 }
 
 /// Reads a document as the value of an answer, which stands two levels deep in its body.

@@ -42,6 +42,7 @@ pub(crate) async fn submit(
 ) -> Response {
     let visitor = match Visitor::find(&site, &headers).await {
         Ok(Some(visitor)) => visitor,
+        Ok(None) if reader.has_two_sessions => return page::sign_in(&reader),
         Ok(None) => return page::say(&reader, StatusCode::UNAUTHORIZED, reader.words.sign_in_again, None),
         Err(error) => return page::refuse(&reader, &error, None),
     };
@@ -64,8 +65,13 @@ pub(crate) async fn submit(
         return page::say(&reader, StatusCode::BAD_REQUEST, reader.words.form_malformed, Some(&visitor));
     };
     let id = loaded.view.id;
+    // What a form of an earlier version holds was for other fields; the engine refuses it as stale.
+    let is_current = form.get("rendered_digest") == Some(loaded.view.rendered_digest.to_string().as_str());
+    if is_current && submission::is_ambiguous(&form, &loaded.requires) {
+        return page::say(&reader, StatusCode::BAD_REQUEST, reader.words.form_malformed, Some(&visitor));
+    }
     let answer = submission::answer(&form, &loaded.requires);
-    match site.engine.answer(&visitor.principal, id, answer, Some(&key)).await {
+    match site.engine.answer_as_shown(&visitor.principal, id, answer, Some(&key)).await {
         Ok(_) => page::see_other(&format!("/requests/{id}")),
         Err(error) => explain(&site, &reader, &visitor, id, &form, &error).await,
     }
@@ -94,7 +100,7 @@ async fn explain(
         let occasion = Occasion::Refused { saying, detail };
         return request::respond(StatusCode::CONFLICT, site, reader, visitor, loaded, &occasion).await;
     }
-    // The engine holds that against an answer under strict binding alone (rule S-5). To people it is said either way.
+    // It may have changed since the engine looked at the answer; then that is said along with what was wrong with it.
     let is_stale = form.get("rendered_digest") != Some(loaded.view.rendered_digest.to_string().as_str());
     let faults = submission::faults(form, &loaded.requires, error.fields(), site.engine.policy().schemas.as_ref());
     let faulty = Faulty { form, fields: &faults, note_too_long: false, is_stale };

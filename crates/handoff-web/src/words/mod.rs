@@ -155,6 +155,7 @@ pub(crate) struct Words {
 
     pub(crate) sign_in: Saying,
     pub(crate) sign_in_again: Saying,
+    pub(crate) two_sessions: Saying,
     pub(crate) left_everywhere: Saying,
     pub(crate) not_found: Saying,
     pub(crate) link_not_valid: Saying,
@@ -199,6 +200,8 @@ pub(crate) struct Words {
     pub(crate) live_changed: &'static str,
     pub(crate) live_changed_text: &'static str,
     pub(crate) live_changed_link: &'static str,
+    pub(crate) live_signed_out: &'static str,
+    pub(crate) live_signed_out_text: &'static str,
 
     pub(crate) otherwise_default: &'static str,
     pub(crate) otherwise_park: &'static str,
