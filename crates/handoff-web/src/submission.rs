@@ -12,8 +12,9 @@ use handoff_protocol::{
 };
 
 use crate::{
-    control::{NO, YES, input_name, option_tag},
+    control::{NO, SHOWN, YES, input_name, option_tag},
     form::Form,
+    visible,
     words::{FieldFault, Problem},
 };
 
@@ -36,6 +37,27 @@ pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
         body.insert("rendered_digest", shown);
     }
     Json::Object(body)
+}
+
+/// One text that somebody wrote into a form.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    /// The name of its field; none for the note.
+    pub(crate) field: Option<String>,
+    pub(crate) text: String,
+}
+
+/// What was written into a form, for giving it back where the form itself is not shown again.
+pub(crate) fn written(form: &Form) -> Vec<Written> {
+    let names = form.all(SHOWN).filter_map(|shown| {
+        let (kind, name) = shown.split_once(' ')?;
+        matches!(kind, "text" | "number" | "document" | "file_ref").then_some(name)
+    });
+    let texts = names.filter_map(|name| Some((Some(visible::line(name)), form.get(&input_name(name))?)));
+    let all = texts.take(limits::FIELDS).chain(form.get("note").map(|note| (None, note)));
+    all.filter(|(_, text)| !visible::is_blank(text))
+        .map(|(field, text)| Written { field, text: text.to_owned() })
+        .collect()
 }
 
 /// Whether a form says two things where one can be meant: more values than a field takes, or one option twice. Which of

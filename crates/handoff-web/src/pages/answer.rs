@@ -43,7 +43,13 @@ pub(crate) async fn submit(
     let visitor = match Visitor::find(&site, &headers).await {
         Ok(Some(visitor)) => visitor,
         Ok(None) if reader.has_two_sessions => return page::sign_in(&reader),
-        Ok(None) => return page::say(&reader, StatusCode::UNAUTHORIZED, reader.words.sign_in_again, None),
+        Ok(None) => {
+            // What was written goes back to whoever sent it, from our own pages alone: no other site puts words on them.
+            let form = Some(()).filter(|()| origin::is_ours(&site, &headers));
+            let form = form.and_then(|()| read_form(&reader, &headers, body, None).ok()).unwrap_or_default();
+            let (saying, written) = (reader.words.sign_in_again, submission::written(&form));
+            return page::give_back(&reader, StatusCode::UNAUTHORIZED, saying, None, written);
+        }
         Err(error) => return page::refuse(&reader, &error, None),
     };
     if !origin::is_ours(&site, &headers) {
@@ -97,7 +103,7 @@ async fn explain(
     };
     // Whatever else is wrong with it, an answer to a request that ended is too late.
     if let Some((saying, detail)) = too_late(reader, visitor, &loaded.view) {
-        let occasion = Occasion::Refused { saying, detail };
+        let occasion = Occasion::Refused { saying, detail, written: submission::written(form) };
         return request::respond(StatusCode::CONFLICT, site, reader, visitor, loaded, &occasion).await;
     }
     // It may have changed since the engine looked at the answer; then that is said along with what was wrong with it.
@@ -115,11 +121,21 @@ async fn explain(
         }
         DecisionError::InsufficientAuthority { lacking, .. } => {
             let detail = Some(words.lacking(*lacking));
-            (StatusCode::FORBIDDEN, Occasion::Refused { saying: words.answered_without(*lacking), detail })
+            (
+                StatusCode::FORBIDDEN,
+                Occasion::Refused {
+                    saying: words.answered_without(*lacking),
+                    detail,
+                    written: submission::written(form),
+                },
+            )
         }
         DecisionError::AuthStrengthNotPermitted { .. } => {
             let detail = Some(words.lacking(Lacking::Strength(AuthStrength::Session)));
-            (StatusCode::FORBIDDEN, Occasion::Refused { saying: words.not_enough_authority, detail })
+            (
+                StatusCode::FORBIDDEN,
+                Occasion::Refused { saying: words.not_enough_authority, detail, written: submission::written(form) },
+            )
         }
         other => return page::refuse(reader, other, Some(visitor)),
     };

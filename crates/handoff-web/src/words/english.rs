@@ -119,7 +119,6 @@ pub(super) static WORDS: Words = Words {
     enter_title: "Enter",
     enter_as: "This link is for",
     enter_somebody: "one person of your team",
-    enter_asks: "It leads to this request:",
     enter_text: "It works once. After you press the button you are signed in on this device, and the link is used up.",
     enter_until: "Valid until",
     enter_submit: "Enter",
@@ -211,6 +210,8 @@ pub(super) static WORDS: Words = Words {
     many_answered: "{} people have answered so far; {} must agree.",
     one_agreed: "{}, and 1 other who agreed",
     many_agreed: "{}, and {} others who agreed",
+    corrected_to: "What it should have been",
+    kept: "What you wrote, to copy",
     corrected: Saying {
         title: "This decision was corrected",
         text: "What follows was decided, and stays on the record. What it should have been is in the correcting receipt:",

@@ -119,7 +119,6 @@ pub(super) static WORDS: Words = Words {
     enter_title: "Anmelden",
     enter_as: "Dieser Link ist für",
     enter_somebody: "eine Person aus Ihrem Team",
-    enter_asks: "Er führt zu dieser Anfrage:",
     enter_text: "Er gilt einmal. Wenn Sie den Knopf drücken, sind Sie auf diesem Gerät angemeldet, und der Link ist verbraucht.",
     enter_until: "Gültig bis",
     enter_submit: "Anmelden",
@@ -217,6 +216,8 @@ pub(super) static WORDS: Words = Words {
     many_answered: "{} Personen haben bisher geantwortet; {} müssen übereinstimmen.",
     one_agreed: "{} und 1 andere Person, die zugestimmt hat",
     many_agreed: "{} und {} andere, die zugestimmt haben",
+    corrected_to: "Was es hätte sein sollen",
+    kept: "Was Sie geschrieben haben, zum Kopieren",
     corrected: Saying {
         title: "Diese Entscheidung wurde berichtigt",
         text: "Was folgt, wurde entschieden und bleibt festgehalten. Was es hätte sein sollen, steht im Beleg der \
