@@ -6,6 +6,7 @@
 use crate::browser::Browser;
 use crate::contracts::Contracts;
 use crate::failure::Failure;
+use crate::instructions;
 use crate::layers;
 use crate::run::{Run, show};
 use crate::text;
@@ -102,7 +103,8 @@ pub(crate) fn spec(run: &mut Run) -> Result<(), Failure> {
     })
 }
 
-/// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length.
+/// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length. Then counts
+/// instructions, which needs valgrind.
 ///
 /// Doc tests are not among them: an ignored doc test is an example that cannot run.
 pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
@@ -115,7 +117,13 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
             ["test", "--release", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--ignored"];
         let mut command = run.cargo(&long);
         show(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1"))))
-    })
+    })?;
+    instructions(run)
+}
+
+/// Counts the instructions of what is done most, and holds them against the record.
+pub(crate) fn instructions(run: &mut Run) -> Result<(), Failure> {
+    run.step("instructions", instructions::check)
 }
 
 /// Takes pictures of every page.

@@ -55,6 +55,11 @@ impl Run {
         &self.root
     }
 
+    /// Where cargo puts what it builds.
+    pub(crate) fn target(&self) -> PathBuf {
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), |named| self.root.join(named))
+    }
+
     /// A cargo command that will run at the workspace root.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         self.program(&self.cargo, arguments)

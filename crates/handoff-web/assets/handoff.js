@@ -41,16 +41,26 @@
 
   if (!live || !window.EventSource) return;
 
+  const say = (template) => live.replaceChildren(document.getElementById(template).content.cloneNode(true));
+
+  const signedOut = () => {
+    gone = ended = true;
+    rest();
+    live.className = "live";
+    say("live-signed-out");
+  };
+
   const read = async () => {
     const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
-    return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+    if (answer.status === 401) signedOut();
+    if (!answer.ok) throw new Error(String(answer.status));
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
   };
 
   // The list is exchanged as a whole; who stands on a link in it goes on standing there.
   const refreshInbox = async () => {
-    const fresh = (await read())?.getElementById("list");
+    const fresh = (await read()).getElementById("list");
     const list = document.getElementById("list");
-    if (!fresh) return;
     const text = (element) => [...element.querySelectorAll("h2 a")].map((link) => link.href + link.textContent).join();
     const differs = text(fresh) !== text(list);
     const here = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
@@ -63,39 +73,60 @@
     if (differs) live.textContent = live.dataset.said;
   };
 
+  // What cannot be sent any more is out of reach at once; what it came to is told when it has arrived. What was typed into
+  // a question that changed stays, to be taken over.
   const refreshRequest = async (standing) => {
     const settled = !standing.endsWith("-pending");
-    const banner = document.getElementById(settled ? "live-settled" : "live-changed").content.cloneNode(true);
-    if (settled) {
-      const outcome = (await read())?.getElementById("outcome");
-      banner.querySelector(".outcome").textContent = outcome?.textContent ?? "";
-      const form = document.getElementById("answer");
-      if (form) for (const control of form.elements) control.disabled = true;
-      source.close();
-      ended = true;
-    }
-    live.replaceChildren(banner);
+    const form = document.getElementById("answer");
+    const barred = form ? [...form.elements].filter((one) => settled || one.localName === "button") : [];
+    for (const control of barred) control.disabled = true;
+    say(settled ? "live-settled" : "live-changed");
+    if (!settled) return;
+    ended = true;
+    rest();
+    const outcome = (await read()).getElementById("outcome");
+    live.querySelector(".outcome").textContent = outcome?.textContent ?? "";
   };
 
   // A page that nobody looks at holds no connection; it catches up after the cursor when it is looked at again.
   let source = null;
   let ended = false;
+  let gone = false;
   let cursor = null;
+
+  // The cursor moves on only once the page shows what it stands for; until then that is tried again, ever less often.
+  let due = null;
+  let retry = null;
+  let wait = 1000;
+  const catchUp = async () => {
+    clearTimeout(retry);
+    const wanted = due;
+    try {
+      await (live.dataset.kind === "inbox" ? refreshInbox : refreshRequest)(wanted);
+      cursor = wanted;
+      wait = 1000;
+    } catch {
+      if (gone || due !== wanted) return;
+      retry = setTimeout(catchUp, wait);
+      wait = Math.min(2 * wait, 60000);
+    }
+  };
   const follow = () => {
     if (ended || document.hidden || source) return;
     const feed = new URL(live.dataset.feed, location.href);
     if (cursor !== null) feed.searchParams.set(live.dataset.kind === "inbox" ? "after" : "seen", cursor);
     source = new EventSource(feed);
     source.addEventListener("change", (event) => {
-      cursor = event.lastEventId;
-      const refresh = live.dataset.kind === "inbox" ? refreshInbox : refreshRequest;
-      refresh(event.data).catch(() => {});
+      due = event.lastEventId;
+      catchUp();
     });
     source.addEventListener("error", () => {
       // The browser comes back by itself unless it was told to stay away; then it is tried again later.
       if (source && source.readyState === EventSource.CLOSED) {
         source = null;
         setTimeout(follow, 30000);
+        // An event source does not say why it was turned away; the page does.
+        read().catch(() => {});
       }
     });
   };

@@ -27,7 +27,8 @@ impl Address {
     pub(crate) fn web_or_mail(text: &str) -> Option<Self> {
         Self::web(text).or_else(|| {
             let url = read(text).filter(|url| url.scheme() == "mailto")?;
-            let place = visible::line(url.path());
+            // Whole: copies to others and a text stand behind the question mark.
+            let place = visible::line(url.as_str().get("mailto:".len()..).unwrap_or_default());
             Some(Self { place, href: url.into() })
         })
     }
@@ -55,6 +56,7 @@ mod tests {
             ("https://bank.example\\@evil.example", "bank.example"),
             ("https://b\u{e4}nk.example/", "xn--bnk-qla.example"),
             ("mailto:ada@example.com", "ada@example.com"),
+            ("mailto:ada@example.com?bcc=eve@evil.example", "ada@example.com?bcc=eve@evil.example"),
         ] {
             assert_eq!(place(text).as_deref(), Some(expected), "{text}");
         }

@@ -1,7 +1,9 @@
 //! One control a field: what a declared field looks like on the page, filled with what there is to fill it with.
 
+use std::collections::HashMap;
+
 use handoff_protocol::{
-    decision::{Field, FieldKind, Requires},
+    decision::{Field, FieldKind, FieldOption, Requires},
     digest::Digest,
     json::Json,
 };
@@ -92,13 +94,14 @@ impl Control {
             FieldKind::Choice { options, multi } => {
                 let mut choices: Vec<Choice> = options
                     .iter()
-                    .map(|option| {
+                    .zip(option_labels(options))
+                    .map(|(option, label)| {
                         let tag = option_tag(&option.id);
                         let chosen = match submitted {
                             Some(form) => form.all(&name).any(|sent| sent == tag),
                             None => field.initial.as_ref().is_some_and(|initial| names(initial, &option.id)),
                         };
-                        Choice { tag, label: option_label(&option.label, &option.id), chosen }
+                        Choice { tag, label, chosen }
                     })
                     .collect();
                 if *multi {
@@ -174,7 +177,7 @@ impl Control {
         Self {
             shown: shown(field),
             title: field_title(field),
-            help: field.help.as_deref().filter(|help| !help.is_empty()).map(visible::lines),
+            help: field.help.as_deref().filter(|help| !visible::is_blank(help)).map(visible::lines),
             // What is wrong often says what is taken; once is enough.
             hint: hint.filter(|hint| error.as_ref() != Some(hint)),
             schema,
@@ -219,13 +222,39 @@ pub(crate) fn sink_of(field: &Field, requires: &Requires) -> Option<String> {
 /// The name under which a form says which fields it shows.
 pub(crate) const SHOWN: &str = "shown";
 
-/// What a form says of a field that it shows.
+/// What a form says of a field that it shows. What is picked and not written means what it stood beside, so that its
+/// whole declaration counts.
 fn shown(field: &Field) -> String {
-    format!("{} {}", field.kind.as_str(), field.name)
+    let (kind, name) = (field.kind.as_str(), &field.name);
+    match &field.kind {
+        FieldKind::Choice { .. } | FieldKind::Boolean => format!("{kind} {name} {}", declaration(field).hex()),
+        _ => format!("{kind} {name}"),
+    }
+}
+
+/// The digest of all that a field declares.
+fn declaration(field: &Field) -> Digest {
+    let text = |text: Option<&str>| text.map_or(Json::Null, Json::from);
+    let options = match &field.kind {
+        FieldKind::Choice { options, multi } => {
+            let pair = |option: &FieldOption| [option.id.as_str(), option.label.as_str()].map(Json::from).to_vec();
+            let pairs = options.iter().map(|option| Json::Array(pair(option))).collect();
+            Json::Array(vec![Json::Bool(*multi), Json::Array(pairs)])
+        }
+        _ => Json::Null,
+    };
+    let parts = vec![
+        text(field.label.as_deref()),
+        text(field.help.as_deref()),
+        Json::Bool(field.required),
+        field.initial.clone().unwrap_or(Json::Null),
+        options,
+    ];
+    Digest::of(Json::Array(parts).to_text())
 }
 
 /// Whether what a form of an earlier version holds for a field is meant for what the field is now. Who affirmed a
-/// statement affirmed it as it read then.
+/// statement affirmed it with the question as it read then, and does so anew.
 pub(crate) fn stays(field: &Field, form: &Form) -> bool {
     !matches!(field.kind, FieldKind::Attestation) && form.all(SHOWN).any(|sent| sent == shown(field))
 }
@@ -240,9 +269,24 @@ pub(crate) fn option_tag(id: &str) -> String {
     Digest::of(id.as_bytes()).hex()
 }
 
-/// What people read of an option; its id where the label is blank.
-pub(crate) fn option_label(label: &str, id: &str) -> String {
-    visible::line(if label.trim().is_empty() { id } else { label })
+/// What people read of each option: its label, or its id where nothing of the label would be seen. Where two would look
+/// alike, each has its id beside it, with what is not seen by name.
+pub(crate) fn option_labels(options: &[FieldOption]) -> Vec<String> {
+    let text = |option: &FieldOption| {
+        if visible::is_blank(&option.label) { visible::spelled(&option.id) } else { visible::line(&option.label) }
+    };
+    let mut alike: HashMap<String, usize> = HashMap::new();
+    let texts: Vec<(String, String)> =
+        options.iter().map(|option| (text(option), visible::skeleton(&text(option)))).collect();
+    for (_, skeleton) in &texts {
+        let count = alike.entry(skeleton.clone()).or_default();
+        *count = count.saturating_add(1);
+    }
+    let labels = options.iter().zip(texts).map(|(option, (text, skeleton))| {
+        let is_alone = alike.get(&skeleton).is_none_or(|count| *count < 2);
+        if is_alone { text } else { format!("{text} ({})", visible::spelled(&option.id)) }
+    });
+    labels.collect()
 }
 
 /// Radio buttons cannot be released again, so what is optional offers that as a choice.

@@ -12,6 +12,9 @@ use crate::{address::Address, visible, words::Words};
 /// How deep quotes and lists may lie in each other; deeper ones stand at this level.
 const DEPTH: usize = 12;
 
+/// How much may be open at once. Nobody writes that deep, so a body that does is shown as it was written, at once.
+const OPEN: usize = 100;
+
 /// How many times its source a body may become; tables can make much out of little.
 const GROWTH: usize = 12;
 
@@ -21,16 +24,36 @@ const ROOM: usize = 16 * 1024;
 /// Turns Markdown into HTML. A body that would grow out of proportion becomes plain paragraphs.
 pub(crate) fn html(text: &str, words: &Words) -> String {
     let text = visible::line_ends(text);
+    // Before anything is read: what a reader does with one line grows with the marks at its head.
+    if text.split('\n').any(|line| marks(line) > OPEN) {
+        return plain(&text);
+    }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let limit = text.len().saturating_mul(GROWTH).saturating_add(ROOM);
-    let mut writer = Writer { out: String::new(), words, stack: Vec::new(), heading: 1, in_head: false, cell: 0 };
+    let mut writer = Writer {
+        out: String::new(),
+        words,
+        stack: Vec::new(),
+        nests: 0,
+        links: 0,
+        heading: 1,
+        in_head: false,
+        cell: 0,
+    };
     for event in Parser::new_ext(&text, options) {
         writer.event(event);
-        if writer.out.len() > limit {
+        if writer.out.len() > limit || writer.stack.len() > OPEN {
             return plain(&text);
         }
     }
     writer.out
+}
+
+/// How many quotes and items a line begins.
+fn marks(line: &str) -> usize {
+    let head =
+        line.split(|character: char| !matches!(character, '>' | '-' | '+' | '*' | '.' | ')' | ' ' | '\t' | '0'..='9'));
+    head.take(1).flat_map(str::chars).filter(|mark| matches!(mark, '>' | '-' | '+' | '*' | '.' | ')')).count()
 }
 
 /// Text as paragraphs, parted by blank lines.
@@ -51,6 +74,10 @@ struct Writer<'a> {
     words: &'a Words,
     /// What is open: the tag to close, and what to say after it.
     stack: Vec<Open>,
+    /// How many lists and quotes are open.
+    nests: usize,
+    /// How many links are: a picture within a link is no second one.
+    links: usize,
     /// The level of the last heading; the page's own title is the first.
     heading: u8,
     in_head: bool,
@@ -152,6 +179,9 @@ impl Writer<'_> {
 
     fn end(&mut self, end: TagEnd) {
         let Some(open) = self.stack.pop() else { return };
+        if is_nest(open.close) {
+            self.nests = self.nests.saturating_sub(1);
+        }
         if matches!(end, TagEnd::TableHead) {
             self.in_head = false;
         }
@@ -159,17 +189,17 @@ impl Writer<'_> {
             && let Some(whither) = open.after
         {
             // A link without words would be one that nobody can see.
-            let text = self.out.get(whither.from..).unwrap_or_default().trim().to_owned();
-            if text.is_empty() {
-                escape(&whither.place, &mut self.out);
+            let (place, href) = (escaped(&whither.place), escaped(&whither.href));
+            let text = self.out.get(whither.from..).unwrap_or_default().trim();
+            let is_empty = text.is_empty();
+            // Who reads the address itself needs no second telling.
+            let is_told = is_empty || text == place || text == href;
+            if is_empty {
+                self.out.push_str(&place);
             }
             self.out.push_str(open.close);
-            let mut place = String::new();
-            escape(&whither.place, &mut place);
-            let mut href = String::new();
-            escape(&whither.href, &mut href);
-            // Who reads the address itself needs no second telling.
-            if !(text.is_empty() || text == place || text == href) {
+            self.links = self.links.saturating_sub(1);
+            if !is_told {
                 self.out.push_str(" <span class=\"place\">(<bdi>");
                 self.out.push_str(&place);
                 self.out.push_str("</bdi>)</span>");
@@ -182,11 +212,12 @@ impl Writer<'_> {
     /// A link where the address may be one, and otherwise its words with the address behind them, as text.
     fn link(&mut self, destination: &CowStr<'_>, is_mail: bool) {
         let destination = if is_mail { format!("mailto:{destination}") } else { destination.to_string() };
-        if let Some(address) = Address::web_or_mail(&destination) {
+        if let Some(address) = Address::web_or_mail(&destination).filter(|_| self.links == 0) {
             self.out.push_str("<a rel=\"noopener noreferrer nofollow\" target=\"_blank\" href=\"");
             escape(&address.href, &mut self.out);
             self.out.push_str("\">");
             let from = self.out.len();
+            self.links = self.links.saturating_add(1);
             let after = Some(Whither { place: address.place, from, href: destination });
             self.stack.push(Open { close: "</a>", after });
         } else {
@@ -217,8 +248,10 @@ impl Writer<'_> {
 
     /// Opens what can lie in itself, unless it lies too deep already; tells whether it did.
     fn nest(&mut self, open: &str, close: &'static str) -> bool {
-        let depth = self.stack.iter().filter(|open| is_nest(open.close)).count();
-        let fits = depth < DEPTH;
+        let fits = self.nests < DEPTH;
+        if fits {
+            self.nests = self.nests.saturating_add(1);
+        }
         self.open(if fits { open } else { "" }, if fits { close } else { "" });
         fits
     }
@@ -234,6 +267,13 @@ impl Writer<'_> {
 
 fn is_nest(close: &str) -> bool {
     matches!(close, "</ul>\n" | "</ol>\n" | "</blockquote>\n")
+}
+
+/// Text as HTML spells it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    escape(text, &mut out);
+    out
 }
 
 /// Writes text so that HTML reads it as text, between tags and in quoted attributes.

@@ -10,7 +10,7 @@ use handoff_protocol::{
 };
 
 use crate::{
-    control::option_label,
+    control::option_labels,
     pretty::pretty,
     prompt::cell,
     reader::Reader,
@@ -97,9 +97,10 @@ fn answers(words: &Words, field: &Field, value: &Json) -> Vec<String> {
     match (&field.kind, value) {
         (FieldKind::Choice { options, .. }, value) => {
             let ids: Vec<&Json> = value.as_array().map_or_else(|| vec![value], |ids| ids.iter().collect());
+            let labels = option_labels(options);
             let label_of = |id: &Json| {
-                let option = options.iter().find(|option| id.as_str() == Some(&option.id));
-                option.map_or_else(|| visible::line(&cell(id)), |option| option_label(&option.label, &option.id))
+                let place = options.iter().position(|option| id.as_str() == Some(&option.id));
+                place.and_then(|place| labels.get(place).cloned()).unwrap_or_else(|| visible::line(&cell(id)))
             };
             if ids.is_empty() {
                 return vec![words.none_chosen.to_owned()];

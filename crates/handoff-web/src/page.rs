@@ -14,6 +14,7 @@ use crate::{
     assets,
     reader::Reader,
     session::Visitor,
+    submission::Written,
     words::{LANGUAGES, Saying, Words, fill},
 };
 
@@ -61,12 +62,25 @@ struct SayingPage {
     saying: Saying,
     /// Whether it links to the inbox: not where that would only say once more that nobody is signed in.
     leads_on: bool,
+    /// What was written into a form that came to nothing.
+    written: Vec<Written>,
 }
 
 /// A page that only says something.
 pub(crate) fn say(reader: &Reader, status: StatusCode, saying: Saying, visitor: Option<&Visitor>) -> Response {
+    give_back(reader, status, saying, visitor, Vec::new())
+}
+
+/// The same, with what was written into the form that came to nothing.
+pub(crate) fn give_back(
+    reader: &Reader,
+    status: StatusCode,
+    saying: Saying,
+    visitor: Option<&Visitor>,
+    written: Vec<Written>,
+) -> Response {
     let leads_on = status != StatusCode::UNAUTHORIZED && status != StatusCode::OK;
-    render(status, &SayingPage { words: reader.words, frame: Frame::new(reader, visitor), saying, leads_on })
+    render(status, &SayingPage { words: reader.words, frame: Frame::new(reader, visitor), saying, leads_on, written })
 }
 
 /// The page for a refusal that is about no field and no state of a request.
@@ -90,7 +104,8 @@ pub(crate) fn refuse(reader: &Reader, error: &DecisionError, visitor: Option<&Vi
 pub(crate) fn sign_in(reader: &Reader) -> Response {
     // Nor does it remember what that was.
     let reader = Reader { path: "/".to_owned(), ..reader.clone() };
-    say(&reader, StatusCode::UNAUTHORIZED, reader.words.sign_in, None)
+    let saying = if reader.has_two_sessions { reader.words.two_sessions } else { reader.words.sign_in };
+    say(&reader, StatusCode::UNAUTHORIZED, saying, None)
 }
 
 /// Turns a template into a response.

@@ -63,7 +63,7 @@ impl Evidence {
         let is_raw = table.is_none() && prose.is_none();
         let link = text("url").map(|url| Link { url: visible::line(url), web: Address::web(url) });
         let place = link.as_ref().map(|link| link.url.clone());
-        let label = text("label").filter(|label| !label.trim().is_empty()).map(visible::line);
+        let label = text("label").filter(|label| !visible::is_blank(label)).map(visible::line);
         Self {
             label: label.or(place).unwrap_or_default(),
             link,

@@ -15,7 +15,10 @@ use axum::{
 };
 use jiff::tz::TimeZone;
 
-use crate::words::{LANGUAGES, Words};
+use crate::{
+    session,
+    words::{LANGUAGES, Words},
+};
 
 pub(crate) const LANGUAGE_COOKIE: &str = "handoff_lang";
 /// The script writes it as well.
@@ -33,6 +36,8 @@ pub(crate) struct Reader {
     pub(crate) zone: TimeZone,
     /// The page's own address, for coming back to it.
     pub(crate) path: String,
+    /// Whether the browser sent two sessions, of which none counts.
+    pub(crate) has_two_sessions: bool,
 }
 
 impl Reader {
@@ -40,7 +45,13 @@ impl Reader {
         let zone = cookie(headers, ZONE_COOKIE).and_then(zone_of);
         let (zone_name, zone) = zone.map_or((None, TimeZone::UTC), |(name, zone)| (Some(name), zone));
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        Self { words: language(headers), zone_name, zone, path: path_back(path).unwrap_or("/").to_owned() }
+        Self {
+            words: language(headers),
+            zone_name,
+            zone,
+            path: path_back(path).unwrap_or("/").to_owned(),
+            has_two_sessions: session::has_two(headers),
+        }
     }
 }
 
@@ -52,11 +63,16 @@ impl<S: Sync> FromRequestParts<S> for Reader {
     }
 }
 
-/// The value of a cookie.
-pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// The first value of a cookie.
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &'a str) -> Option<&'a str> {
+    cookies(headers, name).next()
+}
+
+/// Every value of a cookie that has any.
+pub(crate) fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let pairs = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    let mut named = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    named.find(|(found, _)| *found == name).map(|(_, value)| value).filter(|value| !value.is_empty())
+    let named = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    named.filter(move |(found, value)| *found == name && !value.is_empty()).map(|(_, value)| value)
 }
 
 /// A zone by its name, as cookies and forms spell it; nothing for what is none.

@@ -85,7 +85,15 @@ fn cookie(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// The session that a browser brings along, whatever it is worth.
+/// The session that a browser brings along, whatever it is worth; none if it brings two. Somebody who can set cookies for a
+/// whole domain could lay theirs beside a person's own, and have them answer in another's name.
 pub(crate) fn session_token(headers: &HeaderMap) -> Option<Secret<String>> {
-    reader::cookie(headers, COOKIE_NAME).map(|token| Secret::from(token.to_owned()))
+    let token = reader::cookie(headers, COOKIE_NAME).filter(|_| !has_two(headers))?;
+    Some(Secret::from(token.to_owned()))
+}
+
+/// Whether a browser brings sessions that differ.
+pub(crate) fn has_two(headers: &HeaderMap) -> bool {
+    let mut tokens = reader::cookies(headers, COOKIE_NAME);
+    tokens.next().is_some_and(|first| tokens.any(|other| other != first))
 }

@@ -4,7 +4,7 @@
 //! Text that is no JSON cannot be passed on as a document: any text would be one. It travels under the input's own name,
 //! which no field can have, so the engine refuses the answer for it, and [`faults`] says of which field that was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use handoff_protocol::{
     decision::{Field, FieldError, FieldErrorCode, FieldKind, Requires, Schemas, limits},
@@ -13,8 +13,9 @@ use handoff_protocol::{
 };
 
 use crate::{
-    control::{NO, YES, input_name, option_tag, sink_of},
+    control::{NO, SHOWN, YES, input_name, option_tag, sink_of},
     form::Form,
+    visible,
     words::{FieldFault, Problem},
 };
 
@@ -50,6 +51,42 @@ pub(crate) fn secrets(form: &Form, requires: &Requires) -> Vec<(String, Secret<J
     }
     let body = |values: Object| Secret::new(Json::object([("values", Json::Object(values))]));
     by_place.into_iter().map(|(place, values)| (place, body(values))).collect()
+}
+
+/// One text that somebody wrote into a form.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    /// The name of its field; none for the note.
+    pub(crate) field: Option<String>,
+    pub(crate) text: String,
+}
+
+/// What was written into a form, for giving it back where the form itself is not shown again.
+pub(crate) fn written(form: &Form) -> Vec<Written> {
+    let names = form.all(SHOWN).filter_map(|shown| {
+        let (kind, name) = shown.split_once(' ')?;
+        matches!(kind, "text" | "number" | "document" | "file_ref").then_some(name)
+    });
+    let texts = names.filter_map(|name| Some((Some(visible::line(name)), form.get(&input_name(name))?)));
+    let all = texts.take(limits::FIELDS).chain(form.get("note").map(|note| (None, note)));
+    all.filter(|(_, text)| !visible::is_blank(text))
+        .map(|(field, text)| Written { field, text: text.to_owned() })
+        .collect()
+}
+
+/// Whether a form says two things where one can be meant: more values than a field takes, or one option twice. Which of
+/// them its person saw picked cannot be told, so none is.
+pub(crate) fn is_ambiguous(form: &Form, requires: &Requires) -> bool {
+    requires.fields.iter().any(|field| {
+        let name = input_name(&field.name);
+        match &field.kind {
+            FieldKind::Choice { options, multi: true } => {
+                let mut seen = HashSet::new();
+                form.count(&name) > options.len().max(1) || !form.all(&name).all(|tag| seen.insert(tag))
+            }
+            _ => form.count(&name) > 1,
+        }
+    })
 }
 
 /// What is wrong with a form, by what the engine found wrong with the answer that was made of it.
@@ -95,10 +132,9 @@ fn value(form: &Form, field: &Field) -> Option<Json> {
     let mut sent = form.all(&name).filter(|text| !text.is_empty());
     match &field.kind {
         FieldKind::Choice { options, multi } => {
-            let id_of = |tag: &str| {
-                let option = options.iter().find(|option| option_tag(&option.id) == tag);
-                Json::from(option.map_or(tag, |option| option.id.as_str()))
-            };
+            let ids: HashMap<String, &str> =
+                options.iter().map(|option| (option_tag(&option.id), option.id.as_str())).collect();
+            let id_of = |tag: &str| ids.get(tag).map_or_else(|| Json::from(no_option()), |id| Json::from(*id));
             if *multi {
                 let chosen: Vec<Json> = sent.map(id_of).collect();
                 (!chosen.is_empty()).then_some(Json::Array(chosen))
@@ -128,6 +164,12 @@ fn value(form: &Form, field: &Field) -> Option<Json> {
         FieldKind::Secret => sent.next().map(|_| Json::object([("provided", Json::Bool(true))])),
         FieldKind::Attestation => sent.next().map(|text| if text == YES { Json::Bool(true) } else { Json::from(text) }),
     }
+}
+
+/// What a value travels as that the page did not offer, an option's own id as well: longer than any id, so the engine says
+/// that it is none.
+fn no_option() -> String {
+    "-".repeat(limits::OPTION_ID_CHARS + 1)
 }
 
 /// Reads a document as the value of an answer, which stands two levels deep in its body.

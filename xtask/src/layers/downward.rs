@@ -65,6 +65,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("handoff-conformance", Reach::Only(&[PROTOCOL])),
     // What tests look at pages with knows nothing of ours.
     (BROWSER, Reach::Only(&[])),
+    ("handoff-bench", Reach::Only(&[PROTOCOL])),
     // The binaries put everything together.
     ("handoff-server", Reach::AllBut(&[CLI, TESTKIT, BROWSER])),
     (CLI, Reach::AllBut(&[TESTKIT, BROWSER])),

@@ -9,6 +9,7 @@ use handoff_protocol::{
 use super::{
     IdentityError,
     documents::{CredentialRecord, LinkRecord, PrincipalRecord},
+    tokens,
 };
 use crate::{
     decision::apply::Writes,
@@ -37,6 +38,21 @@ impl Engine {
         .await
     }
 
+    /// Ends one session. What is no session, a bearer token say, is left alone, and so is what ended already.
+    ///
+    /// # Errors
+    ///
+    /// [`IdentityError`] if the store fails.
+    pub async fn end_session(&self, token: &str) -> Result<(), IdentityError> {
+        let digest = tokens::digest(token);
+        self.change(SYSTEM, move |view, moment| {
+            let mut writes = Writes::default();
+            let is_ended = end(view, &mut writes, digest, moment.now)?;
+            Ok(if is_ended { Outcome::Write(writes.finish(&view.mint()), ()) } else { Outcome::Nothing(()) })
+        })
+        .await
+    }
+
     /// The epoch in which a session that begins now belongs.
     pub(super) async fn session_epoch(&self, tenant: OrgId, person: PrincipalId) -> Result<u64, IdentityError> {
         let key = RecordKey::new(PrincipalRecord::KIND, person);
@@ -56,18 +72,20 @@ impl Engine {
     }
 }
 
-/// Ends one session within a commit. What is no session, a bearer token in a cookie say, is left alone.
+/// Ends one session within a commit; tells whether there was one. What is none, a bearer token in a cookie say, is left
+/// alone.
 pub(super) fn end(
     view: &View<'_>,
     writes: &mut Writes,
     digest: Digest,
     now: Timestamp,
-) -> Result<(), Halt<IdentityError>> {
-    let Some(kept) = view.get::<CredentialRecord, _>(digest.hex())? else { return Ok(()) };
+) -> Result<bool, Halt<IdentityError>> {
+    let Some(kept) = view.get::<CredentialRecord, _>(digest.hex())? else { return Ok(false) };
     if kept.document.presented_at.is_none() || kept.document.revoked_at.is_some() {
-        return Ok(());
+        return Ok(false);
     }
     let mut record = kept.document.clone();
     record.revoked_at = Some(now);
-    writes.put(Some(&kept), &record).map_err(Halt::Broken)
+    writes.put(Some(&kept), &record).map_err(Halt::Broken)?;
+    Ok(true)
 }

@@ -87,6 +87,12 @@ fn no_such_endpoint() -> Ready<Refusal> {
     ready(Refusal::no_such_endpoint())
 }
 
+/// Surrounds another surface's routes as the API's own are: each call has its id, its line in the log, in which of its
+/// path stands only the route that matched, its place among the metrics, and the net under a panic.
+pub fn observed(routes: Router, engine: Engine, options: HttpOptions) -> Router {
+    routes.layer(middleware::from_fn_with_state(Surroundings::new(Api::new(engine, options)), observe))
+}
+
 fn wrong_method() -> Ready<Refusal> {
     ready(Refusal::wrong_method())
 }

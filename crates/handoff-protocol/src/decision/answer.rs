@@ -43,6 +43,8 @@ pub struct Answer {
     via: Option<DeliveryId>,
     rendered_digest: Option<AnyDigest>,
     uses: Vec<CapabilityUse>,
+    /// Whether it counts only for what its person was shown, whatever the request asks.
+    must_echo: bool,
 }
 
 /// What its person means to do (rules S-2, S-3).
@@ -92,7 +94,14 @@ impl Answer {
         let Some(Json::Object(values)) = body.as_object_mut().and_then(|body| body.remove("values")) else {
             return Err(DecisionError::Internal);
         };
-        Ok(Self { digest, intent, values, note, via, rendered_digest, uses })
+        Ok(Self { digest, intent, values, note, via, rendered_digest, uses, must_echo: false })
+    }
+
+    /// The same answer, refused as stale unless it echoes what is asked now, as under strict binding (rule S-5). A surface
+    /// that shows the question again on the spot takes its people's answers so, whatever the request's binding is.
+    #[must_use]
+    pub fn only_as_shown(self) -> Self {
+        Self { must_echo: true, ..self }
     }
 
     /// What a repeat under the same idempotency key must equal (rule K-5).
@@ -157,7 +166,8 @@ pub fn answer(
     pending.check_pending()?;
     let requires = pending.requires()?;
     let grade = check_authority(pending, &requires, principal, context)?;
-    if pending.presentation_binding == PresentationBinding::Strict && !answer.echoes(pending)? {
+    let must_echo = answer.must_echo || pending.presentation_binding == PresentationBinding::Strict;
+    if must_echo && !answer.echoes(pending)? {
         return Err(DecisionError::PresentationStale { request_id: pending.id });
     }
     check_uses(&answer.uses, &context.capabilities.sessions, principal)?;

@@ -164,6 +164,36 @@ fn links_say_where_they_lead_and_others_are_no_links() {
 }
 
 #[test]
+fn what_nests_deeper_than_anybody_writes_is_shown_as_it_was_written() {
+    for piece in [">", ">- ", "> ", "1. ", "1) ", "- ", "*", "+ "] {
+        let source = piece.repeat(20_000 / piece.len());
+        let html = rendered(&source);
+        assert!(html.len() < 6 * source.len() + 100, "{piece:?} became {}", html.len());
+        assert!(
+            html.starts_with("<p class=\"prose\"") || html == "<hr>\n",
+            "{piece:?}: {}",
+            html.get(..80).unwrap_or(&html)
+        );
+    }
+    for piece in ["**a ", "*a _b ", "[", "_", "`", "![", "`` `", "[a](", "![a](https://x.example) "] {
+        let source = piece.repeat(20_000 / piece.len());
+        check(&source);
+    }
+    check(&format!("{}x{}", "*a **b ".repeat(1_400), " c** d*".repeat(1_400)));
+    let nested = |count: usize| format!("{}x{}", "![".repeat(count), "](https://x.example)".repeat(count));
+    let html = rendered(&nested(10));
+    assert_eq!(html.matches("<a ").count(), 1, "links do not lie in each other: {html}");
+    assert!(rendered(&nested(900)).len() < 200_000);
+}
+
+#[test]
+fn a_picture_within_a_link_is_no_second_link() {
+    let html = rendered("[![badge](https://img.example/b.png)](https://example.com/)");
+    assert_eq!((html.matches("<a ").count(), html.matches("</a>").count()), (1, 1), "{html}");
+    assert!(html.contains("https://img.example/b.png") && html.contains("(<bdi>example.com</bdi>)"), "{html}");
+}
+
+#[test]
 fn what_nests_without_end_stays_shallow() {
     for source in
         ["> ".repeat(5_000), "- ".repeat(5_000), "1. > ".repeat(3_000), "*".repeat(10_000), "[".repeat(10_000)]

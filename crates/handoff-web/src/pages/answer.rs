@@ -44,7 +44,14 @@ pub(crate) async fn submit(
 ) -> Response {
     let visitor = match Visitor::find(&site, &headers).await {
         Ok(Some(visitor)) => visitor,
-        Ok(None) => return page::say(&reader, StatusCode::UNAUTHORIZED, reader.words.sign_in_again, None),
+        Ok(None) if reader.has_two_sessions => return page::sign_in(&reader),
+        Ok(None) => {
+            // What was written goes back to whoever sent it, from our own pages alone: no other site puts words on them.
+            let form = Some(()).filter(|()| origin::is_ours(&site, &headers));
+            let form = form.and_then(|()| read_form(&reader, &headers, body, None).ok()).unwrap_or_default();
+            let (saying, written) = (reader.words.sign_in_again, submission::written(&form));
+            return page::give_back(&reader, StatusCode::UNAUTHORIZED, saying, None, written);
+        }
         Err(error) => return page::refuse(&reader, &error, None),
     };
     if !origin::is_ours(&site, &headers) {
@@ -66,11 +73,16 @@ pub(crate) async fn submit(
         return page::say(&reader, StatusCode::BAD_REQUEST, reader.words.form_malformed, Some(&visitor));
     };
     let id = loaded.view.id;
+    // What a form of an earlier version holds was for other fields; the engine refuses it as stale.
+    let is_current = form.get("rendered_digest") == Some(loaded.view.rendered_digest.to_string().as_str());
+    if is_current && submission::is_ambiguous(&form, &loaded.requires) {
+        return page::say(&reader, StatusCode::BAD_REQUEST, reader.words.form_malformed, Some(&visitor));
+    }
     let answer = submission::answer(&form, &loaded.requires);
     if let Err(error) = hand_over(&site, &visitor, &form, &loaded, &answer, &key).await {
         return explain(&site, &reader, &visitor, id, &form, &error).await;
     }
-    match site.engine.answer(&visitor.principal, id, answer, Some(&key)).await {
+    match site.engine.answer_as_shown(&visitor.principal, id, answer, Some(&key)).await {
         Ok(_) => page::see_other(&format!("/requests/{id}")),
         Err(error) => explain(&site, &reader, &visitor, id, &form, &error).await,
     }
@@ -89,7 +101,8 @@ async fn hand_over(
     let secrets = submission::secrets(form, &loaded.requires);
     let values = answer.get("values").and_then(Json::as_object);
     let schemas = site.engine.policy().schemas.as_ref();
-    let fits = values.is_some_and(|values| values::check(&loaded.requires, values, schemas).is_ok());
+    let is_current = form.get("rendered_digest") == Some(loaded.view.rendered_digest.to_string().as_str());
+    let fits = is_current && values.is_some_and(|values| values::check(&loaded.requires, values, schemas).is_ok());
     for (place, values) in secrets.into_iter().filter(|_| fits) {
         site.engine.submit_values(&visitor.principal, &place, values, Some(key)).await?;
     }
@@ -116,10 +129,10 @@ async fn explain(
     };
     // Whatever else is wrong with it, an answer to a request that ended is too late.
     if let Some((saying, detail)) = too_late(reader, visitor, &loaded.view) {
-        let occasion = Occasion::Refused { saying, detail };
+        let occasion = Occasion::Refused { saying, detail, written: submission::written(form) };
         return request::respond(StatusCode::CONFLICT, site, reader, visitor, loaded, &occasion).await;
     }
-    // The engine holds that against an answer under strict binding alone (rule S-5). To people it is said either way.
+    // It may have changed since the engine looked at the answer; then that is said along with what was wrong with it.
     let is_stale = form.get("rendered_digest") != Some(loaded.view.rendered_digest.to_string().as_str());
     let faults = submission::faults(form, &loaded.requires, error.fields(), site.engine.policy().schemas.as_ref());
     let faulty = Faulty { form, fields: &faults, note_too_long: false, is_stale };
@@ -134,11 +147,21 @@ async fn explain(
         }
         DecisionError::InsufficientAuthority { lacking, .. } => {
             let detail = Some(words.lacking(*lacking));
-            (StatusCode::FORBIDDEN, Occasion::Refused { saying: words.answered_without(*lacking), detail })
+            (
+                StatusCode::FORBIDDEN,
+                Occasion::Refused {
+                    saying: words.answered_without(*lacking),
+                    detail,
+                    written: submission::written(form),
+                },
+            )
         }
         DecisionError::AuthStrengthNotPermitted { .. } => {
             let detail = Some(words.lacking(Lacking::Strength(AuthStrength::Session)));
-            (StatusCode::FORBIDDEN, Occasion::Refused { saying: words.not_enough_authority, detail })
+            (
+                StatusCode::FORBIDDEN,
+                Occasion::Refused { saying: words.not_enough_authority, detail, written: submission::written(form) },
+            )
         }
         other => return page::refuse(reader, other, Some(visitor)),
     };

@@ -27,12 +27,10 @@ struct EnterPage {
     words: &'static Words,
     frame: Frame,
     name: Option<String>,
-    /// What the request asks that the link leads to.
-    asks: Option<String>,
     expires_at: When,
 }
 
-/// `GET /enter/{token}`.
+/// `GET /enter/{token}`. What the request asks is not told: scanners and previews open links too.
 pub(crate) async fn show(
     State(site): State<Site>,
     reader: Reader,
@@ -45,7 +43,6 @@ pub(crate) async fn show(
                 words: reader.words,
                 frame: Frame::new(&reader, None),
                 name: invitation.display.as_deref().map(visible::line),
-                asks: invitation.request_title.as_deref().map(visible::line),
                 expires_at: When::new(&reader, invitation.expires_at),
             };
             page::render(StatusCode::OK, &page)

@@ -45,7 +45,7 @@ pub(crate) async fn inbox(
         Ok(None) => return page::sign_in(&reader),
         Err(error) => return page::refuse(&reader, &error, None),
     };
-    let after = cursor(&headers, query.as_deref(), "after").and_then(|text| text.parse().ok());
+    let after = cursor(&headers, query.as_deref(), "after", |text| text.parse().ok());
     match site.engine.follow_inbox(&visitor.principal, after).await {
         Ok(feed) => open(site, visitor, Feed::Inbox(feed)),
         Err(error) => page::refuse(&reader, &error, Some(&visitor)),
@@ -65,7 +65,7 @@ pub(crate) async fn request(
         Ok(None) => return page::sign_in(&reader),
         Err(error) => return page::refuse(&reader, &error, None),
     };
-    let seen = cursor(&headers, query.as_deref(), "seen").and_then(|text| parse_standing(&text));
+    let seen = cursor(&headers, query.as_deref(), "seen", parse_standing);
     let id = path.ok().and_then(|Path(text)| RequestId::parse(&text).ok());
     let feed = match id {
         Some(id) => site.engine.follow_request(&visitor.principal, id, seen).await,
@@ -88,10 +88,11 @@ fn parse_standing(text: &str) -> Option<Standing> {
     Some(Standing { version: version.parse().ok()?, state: *state })
 }
 
-/// What a browser that comes back has seen last; on its first visit the page says it in the address.
-fn cursor(headers: &HeaderMap, query: Option<&str>, name: &str) -> Option<String> {
-    let last = headers.get(LAST_EVENT_ID).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    last.or_else(|| Form::read(query.unwrap_or_default().as_bytes()).ok()?.get(name).map(str::to_owned))
+/// What a browser that comes back has seen last; on its first visit, and where what it says cannot be read, the page says
+/// it in the address.
+fn cursor<T>(headers: &HeaderMap, query: Option<&str>, name: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let last = headers.get(LAST_EVENT_ID).and_then(|value| value.to_str().ok()).and_then(&read);
+    last.or_else(|| read(Form::read(query.unwrap_or_default().as_bytes()).ok()?.get(name)?))
 }
 
 enum Feed {
@@ -116,7 +117,7 @@ enum Step {
 }
 
 fn open(site: Site, visitor: Visitor, feed: Feed) -> Response {
-    let counted = visitor.principal.id().and_then(|person| site.streams.open(person));
+    let counted = visitor.principal.id().and_then(|person| site.streams.open(visitor.principal.tenant, person));
     let Some(counted) = counted else {
         return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "60")]).into_response();
     };

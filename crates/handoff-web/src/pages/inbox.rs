@@ -50,6 +50,7 @@ struct InboxPage {
 struct Row {
     id: RequestId,
     title: String,
+    is_test: bool,
     asked_by: Option<String>,
     asked_at: When,
     deadline: Option<Deadline>,
@@ -108,6 +109,7 @@ impl Row {
         Self {
             id: view.id,
             title: visible::line(view.prompt.get("title").and_then(Json::as_str).unwrap_or_default()),
+            is_test: view.test_mode,
             asked_by: asker(view),
             asked_at: When::new(reader, view.created_at),
             deadline: view.expires_at.map(|at| Deadline::new(reader, at, now)),

@@ -71,7 +71,8 @@ async fn end(
     }
     let ended = match (which, visitor.principal.id()) {
         (Which::Every, Some(person)) => site.engine.end_sessions(visitor.principal.tenant, person).await,
-        (Which::Every, None) | (Which::This, _) => site.engine.revoke(visitor.token()).await,
+        // The cookie may hold a token of another kind, which programs go on using.
+        (Which::Every, None) | (Which::This, _) => site.engine.end_session(visitor.token()).await,
     };
     ended.map(|()| true).map_err(|error: IdentityError| {
         tracing::error!(error = &error as &dyn std::error::Error, "a session could not be ended");

@@ -20,6 +20,9 @@ use zeroize::Zeroize as _;
 
 use crate::{form::Form, page, reader::Reader, session::Visitor};
 
+/// The inputs that each page has once. A form that has one of them twice was not made by a page.
+const SINGLE: [&str; 7] = ["csrf", "nonce", "rendered_digest", "note", "back", "language", "zone"];
+
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 
 /// The page for a method that a path does not take.
@@ -45,12 +48,12 @@ fn read_form(
     if !essence.eq_ignore_ascii_case(FORM_TYPE) {
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, reader.words.form_malformed));
     }
-    let form = Form::read(&body).map_err(|_| refuse(StatusCode::BAD_REQUEST, reader.words.form_malformed));
+    let form = Form::read(&body).ok().filter(|form| SINGLE.iter().all(|name| form.count(name) < 2));
     // What was typed may be secret, and where nobody else refers to this memory it can be wiped.
     if let Ok(mut spent) = body.try_into_mut() {
         spent.as_mut().zeroize();
     }
-    form
+    form.ok_or_else(|| refuse(StatusCode::BAD_REQUEST, reader.words.form_malformed))
 }
 
 /// The page for a form that does not come from a page of ours.

@@ -13,7 +13,8 @@ use handoff_protocol::{
         view::RequestView,
     },
     duration::ExactDuration,
-    id::{PrincipalId, RequestId},
+    id::{PrincipalId, ReceiptId, RequestId},
+    json::read_str,
     principal::{AuthStrength, FRESH_SECONDS},
     timestamp::Timestamp,
 };
@@ -29,6 +30,7 @@ use crate::{
     reader::Reader,
     session::Visitor,
     site::Site,
+    submission::Written,
     visible,
     when::{Deadline, When},
     words::{Saying, Words, fill},
@@ -86,7 +88,7 @@ pub(super) enum Occasion<'a> {
     /// An answer has faults, or the question changed under it.
     Faulty(Faulty<'a>),
     /// An answer came to nothing.
-    Refused { saying: Saying, detail: Option<String> },
+    Refused { saying: Saying, detail: Option<String>, written: Vec<Written> },
 }
 
 #[derive(Template)]
@@ -106,8 +108,12 @@ struct RequestPage {
     facts: Facts,
     effect: Effect,
     notice: Option<Notice>,
+    /// What was written into a form that came to nothing.
+    written: Vec<Written>,
     answer_form: Option<AnswerForm>,
     outcome: Option<Outcome>,
+    /// What a correction says that it should have been.
+    corrected: Option<Outcome>,
     /// Who decided and when, in a sentence.
     settled: Option<String>,
     /// What the events of this page go on after; none where nothing can change any more.
@@ -157,6 +163,10 @@ pub(super) async fn respond(
     let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, now).err();
     let is_pending = view.state == RequestState::Pending;
     let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(reader, sealed, &requires));
+    let corrected = match view.corrections.last() {
+        Some(id) => correction(site, reader, visitor, *id, &requires).await,
+        None => None,
+    };
     let mut answer_form = None;
     if is_pending && lacking.is_none() && !matches!(occasion, Occasion::Refused { .. }) {
         let faulty = match occasion {
@@ -169,7 +179,7 @@ pub(super) async fn respond(
         }
     }
     let notice = match (occasion, &answer_form) {
-        (Occasion::Refused { saying, detail }, _) => Some(Notice::alert(*saying, detail.as_deref())),
+        (Occasion::Refused { saying, detail, .. }, _) => Some(Notice::alert(*saying, detail.as_deref())),
         (Occasion::Faulty(faulty), Some(form)) => {
             let faults = form.faults(words, faulty.fields, &requires);
             let saying = match (faulty.is_stale, faults.is_empty()) {
@@ -204,12 +214,29 @@ pub(super) async fn respond(
         facts: Facts::new(site, reader, &view, &requires, visitor, now).await,
         effect: Effect::new(site, reader, &view),
         notice,
+        written: match occasion {
+            Occasion::Refused { written, .. } => written.clone(),
+            Occasion::Looking | Occasion::Faulty(_) => Vec::new(),
+        },
         answer_form,
         settled: outcome.as_ref().map(|outcome| settled(words, outcome)),
         outcome,
+        corrected,
         seen: is_pending.then(|| events::standing(view.version, view.state)),
     };
     page::render(status, &page)
+}
+
+/// What a correcting receipt says; nothing if it cannot be read, since its number is on the page all the same.
+async fn correction(
+    site: &Site,
+    reader: &Reader,
+    visitor: &Visitor,
+    id: ReceiptId,
+    requires: &Requires,
+) -> Option<Outcome> {
+    let sealed = site.engine.receipt(&visitor.principal, id).await.ok()?;
+    Outcome::read(reader, &read_str(&sealed).ok()?, requires)
 }
 
 /// Who decided and when, in a sentence.
@@ -259,7 +286,7 @@ fn on_the_way(words: &Words, view: &RequestView, requires: &Requires, visitor: &
 
 /// Who asks, by name.
 pub(super) fn asker(view: &RequestView) -> Option<String> {
-    view.raised_by_display.as_deref().filter(|name| !name.trim().is_empty()).map(visible::line)
+    view.raised_by_display.as_deref().filter(|name| !visible::is_blank(name)).map(visible::line)
 }
 
 /// Until when the visitor's sign-in is worth what the answer needs, where that passes (rule A-5).
@@ -307,7 +334,7 @@ impl Facts {
 async fn name_of(site: &Site, visitor: &Visitor, id: Option<PrincipalId>) -> Option<String> {
     let id = id?;
     let member = site.engine.member(visitor.principal.tenant, id).await.ok();
-    let name = member.and_then(|member| member.display).filter(|name| !name.trim().is_empty());
+    let name = member.and_then(|member| member.display).filter(|name| !visible::is_blank(name));
     Some(name.map_or_else(|| id.to_string(), |name| visible::line(&name)))
 }
 

@@ -19,7 +19,7 @@ pub(super) static WORDS: Words = Words {
     times_in: "Times in {}",
     language_label: "Language",
     everywhere_title: "Sign out everywhere",
-    everywhere_text: "Ends your sessions on all devices, this one included. Links that you have not used yet go on working.",
+    everywhere_text: "Ends your sessions on all devices, this one included. Tokens of programs and one-time links that you have not used yet go on working; whoever runs Handoff can end them.",
     everywhere_submit: "Sign out everywhere",
 
     inbox_title: "Waiting for an answer",
@@ -122,7 +122,6 @@ pub(super) static WORDS: Words = Words {
     enter_title: "Enter",
     enter_as: "This link is for",
     enter_somebody: "one person of your team",
-    enter_asks: "It leads to this request:",
     enter_text: "It works once. After you press the button you are signed in on this device, and the link is used up.",
     enter_until: "Valid until",
     enter_submit: "Enter",
@@ -136,9 +135,13 @@ pub(super) static WORDS: Words = Words {
         title: "You are not signed in any more",
         text: "So your answer was not recorded. Open a one-time link to enter again, then answer. If you have none, ask whoever runs Handoff for a new one.",
     },
+    two_sessions: Saying {
+        title: "Your browser says two things about who you are",
+        text: "It sent two sign-ins that differ, and one of them may not be yours, so neither counts. Clear the cookies of this site in your browser, then open a one-time link to enter again.",
+    },
     left_everywhere: Saying {
         title: "You are signed out everywhere",
-        text: "All your sessions have ended. To enter again, open a one-time link.",
+        text: "All your sessions in browsers have ended. Tokens of programs and one-time links that were not used yet go on working. To enter again, open a one-time link.",
     },
     not_found: Saying {
         title: "There is nothing here",
@@ -210,6 +213,8 @@ pub(super) static WORDS: Words = Words {
     many_answered: "{} people have answered so far; {} must agree.",
     one_agreed: "{}, and 1 other who agreed",
     many_agreed: "{}, and {} others who agreed",
+    corrected_to: "What it should have been",
+    kept: "What you wrote, to copy",
     corrected: Saying {
         title: "This decision was corrected",
         text: "What follows was decided, and stays on the record. What it should have been is in the correcting receipt:",
@@ -232,8 +237,10 @@ pub(super) static WORDS: Words = Words {
     live_settled_text: "Nothing was sent from here.",
     live_settled_link: "See what it came to",
     live_changed: "The question has changed while you were reading",
-    live_changed_text: "What you filled in stays until you open it anew.",
+    live_changed_text: "It cannot be answered from here any more. What you filled in stays until you open it anew.",
     live_changed_link: "Open the question as it stands now",
+    live_signed_out: "You are not signed in any more",
+    live_signed_out_text: "This page is not kept up to date, and nothing can be sent from it. Open a one-time link to enter again; until then, what you filled in stays here to copy.",
 
     otherwise_default: "The declared default counts.",
     otherwise_park: "It stays open.",

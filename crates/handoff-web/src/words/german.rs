@@ -19,7 +19,7 @@ pub(super) static WORDS: Words = Words {
     times_in: "Zeiten in {}",
     language_label: "Sprache",
     everywhere_title: "Überall abmelden",
-    everywhere_text: "Beendet Ihre Sitzungen auf allen Geräten, auch auf diesem. Links, die Sie noch nicht benutzt haben, bleiben gültig.",
+    everywhere_text: "Beendet Ihre Sitzungen auf allen Geräten, auch auf diesem. Token von Programmen und Einmal-Links, die Sie noch nicht benutzt haben, gelten weiter; beenden können sie die Leute, die Handoff betreiben.",
     everywhere_submit: "Überall abmelden",
 
     inbox_title: "Wartet auf eine Antwort",
@@ -122,7 +122,6 @@ pub(super) static WORDS: Words = Words {
     enter_title: "Anmelden",
     enter_as: "Dieser Link ist für",
     enter_somebody: "eine Person aus Ihrem Team",
-    enter_asks: "Er führt zu dieser Anfrage:",
     enter_text: "Er gilt einmal. Wenn Sie den Knopf drücken, sind Sie auf diesem Gerät angemeldet, und der Link ist verbraucht.",
     enter_until: "Gültig bis",
     enter_submit: "Anmelden",
@@ -136,9 +135,13 @@ pub(super) static WORDS: Words = Words {
         title: "Sie sind nicht mehr angemeldet",
         text: "Deshalb wurde Ihre Antwort nicht aufgenommen. Öffnen Sie einen Einmal-Link, um sich wieder anzumelden, und antworten Sie dann. Wenn Sie keinen haben, bitten Sie die Leute darum, die Handoff betreiben.",
     },
+    two_sessions: Saying {
+        title: "Ihr Browser sagt zweierlei darüber, wer Sie sind",
+        text: "Er hat zwei verschiedene Anmeldungen geschickt, und eine davon ist vielleicht nicht Ihre; deshalb gilt keine. Löschen Sie die Cookies dieser Seite in Ihrem Browser und öffnen Sie dann einen Einmal-Link, um sich wieder anzumelden.",
+    },
     left_everywhere: Saying {
         title: "Sie sind überall abgemeldet",
-        text: "Alle Ihre Sitzungen sind beendet. Um sich wieder anzumelden, öffnen Sie einen Einmal-Link.",
+        text: "Alle Ihre Sitzungen in Browsern sind beendet. Token von Programmen und unbenutzte Einmal-Links gelten weiter. Um sich wieder anzumelden, öffnen Sie einen Einmal-Link.",
     },
     not_found: Saying {
         title: "Hier ist nichts",
@@ -216,6 +219,8 @@ pub(super) static WORDS: Words = Words {
     many_answered: "{} Personen haben bisher geantwortet; {} müssen übereinstimmen.",
     one_agreed: "{} und 1 andere Person, die zugestimmt hat",
     many_agreed: "{} und {} andere, die zugestimmt haben",
+    corrected_to: "Was es hätte sein sollen",
+    kept: "Was Sie geschrieben haben, zum Kopieren",
     corrected: Saying {
         title: "Diese Entscheidung wurde berichtigt",
         text: "Was folgt, wurde entschieden und bleibt festgehalten. Was es hätte sein sollen, steht im Beleg der \
@@ -248,8 +253,10 @@ pub(super) static WORDS: Words = Words {
     live_settled_text: "Von hier wurde nichts gesendet.",
     live_settled_link: "Ansehen, was daraus wurde",
     live_changed: "Die Frage hat sich geändert, während Sie lasen",
-    live_changed_text: "Was Sie ausgefüllt haben, bleibt stehen, bis Sie sie neu öffnen.",
+    live_changed_text: "Von hier lässt sie sich nicht mehr beantworten. Was Sie ausgefüllt haben, bleibt stehen, bis Sie sie neu öffnen.",
     live_changed_link: "Die Frage öffnen, wie sie jetzt lautet",
+    live_signed_out: "Sie sind nicht mehr angemeldet",
+    live_signed_out_text: "Diese Seite wird nicht mehr aktualisiert, und von ihr lässt sich nichts senden. Öffnen Sie einen Einmal-Link, um sich wieder anzumelden; was Sie ausgefüllt haben, bleibt bis dahin zum Kopieren stehen.",
 
     otherwise_default: "Es gilt die vorgesehene Antwort.",
     otherwise_park: "Sie bleibt offen.",

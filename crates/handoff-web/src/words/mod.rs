@@ -150,7 +150,6 @@ pub(crate) struct Words {
     pub(crate) enter_title: &'static str,
     pub(crate) enter_as: &'static str,
     pub(crate) enter_somebody: &'static str,
-    pub(crate) enter_asks: &'static str,
     pub(crate) enter_text: &'static str,
     pub(crate) enter_until: &'static str,
     pub(crate) enter_submit: &'static str,
@@ -158,6 +157,7 @@ pub(crate) struct Words {
 
     pub(crate) sign_in: Saying,
     pub(crate) sign_in_again: Saying,
+    pub(crate) two_sessions: Saying,
     pub(crate) left_everywhere: Saying,
     pub(crate) not_found: Saying,
     pub(crate) link_not_valid: Saying,
@@ -180,6 +180,8 @@ pub(crate) struct Words {
     pub(crate) cancelled: Saying,
     pub(crate) superseded: Saying,
     pub(crate) corrected: Saying,
+    pub(crate) corrected_to: &'static str,
+    pub(crate) kept: &'static str,
     pub(crate) endorsed: Saying,
     pub(crate) given_in_part: Saying,
     pub(crate) one_answered: &'static str,
@@ -202,6 +204,8 @@ pub(crate) struct Words {
     pub(crate) live_changed: &'static str,
     pub(crate) live_changed_text: &'static str,
     pub(crate) live_changed_link: &'static str,
+    pub(crate) live_signed_out: &'static str,
+    pub(crate) live_signed_out_text: &'static str,
 
     pub(crate) otherwise_default: &'static str,
     pub(crate) otherwise_park: &'static str,

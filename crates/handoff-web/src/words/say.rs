@@ -193,7 +193,7 @@ impl Words {
 
 /// What a field is called on the page: its label, or else its name as people write, "Po number" for `po_number`.
 pub(crate) fn field_title(field: &Field) -> String {
-    if let Some(label) = field.label.as_ref().filter(|label| !label.trim().is_empty()) {
+    if let Some(label) = field.label.as_ref().filter(|label| !visible::is_blank(label)) {
         return visible::line(label);
     }
     let words = field.name.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");

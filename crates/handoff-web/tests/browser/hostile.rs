@@ -3,7 +3,7 @@
 use handoff_browser::Look;
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, sizes};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_titles_bodies_labels_and_options_render_as_text() {
@@ -56,4 +56,27 @@ async fn text_from_right_to_left_reads_from_right_to_left_and_ends_with_itself()
     assert_eq!(direction(".body p"), Value::from("rtl"));
     assert_eq!(direction(".choice bdi"), Value::from("rtl"));
     assert_eq!(direction(".by"), Value::from("ltr"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_that_piles_up_or_never_breaks_stays_within_its_place() {
+    let Some(stage) = Stage::new().await else { return };
+    let piled = "Z\u{33f}\u{30d}\u{32e}\u{35a}\u{311}\u{315}\u{303}".repeat(20);
+    let wide = "W".repeat(180);
+    let options = format!(
+        r#"[{{"id":"a","label":"{piled}"}},{{"id":"b","label":"{wide}"}},{{"id":"c","label":"{}"}}]"#,
+        "\u{fdfd}".repeat(100)
+    );
+    let fields = format!(r#"[{{"name":"d","label":"{piled}","type":"choice","required":true,"options":{options}}}]"#);
+    let ids = [stage.ask(&piled, &fields).await, stage.ask(&wide, &fields.replace("true", "false")).await];
+    for look in sizes() {
+        let page = stage.entered("Ada", &look).await;
+        for address in [stage.base.clone(), stage.address(ids[0]), stage.address(ids[1])] {
+            page.open(&address).unwrap();
+            let fits = "[...document.querySelectorAll('html, main, .card, .choice')].every((one) => one.scrollWidth <= one.clientWidth + 1)";
+            assert_eq!(page.evaluate(fits).unwrap(), Value::Bool(true), "{address}");
+            let clipped = "[...document.querySelectorAll('.choice, .inbox li')].every((one) => getComputedStyle(one).overflowY === 'clip')";
+            assert_eq!(page.evaluate(clipped).unwrap(), Value::Bool(true), "{address}");
+        }
+    }
 }

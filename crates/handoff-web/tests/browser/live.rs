@@ -1,7 +1,7 @@
 //! Pages that keep up while they are open.
 
 use handoff_browser::Look;
-use handoff_protocol::json::read_str;
+use handoff_protocol::{id::PrincipalId, json::read_str, principal::Role};
 use serde_json::Value;
 
 use crate::stage::{Stage, YES_NO};
@@ -58,6 +58,27 @@ async fn a_question_that_changes_says_so_and_keeps_what_was_filled_in() {
     ada.says("The question has changed while you were reading").unwrap();
     let kept = ada.evaluate("document.getElementById('note').value").unwrap();
     assert_eq!(kept, Value::from("half a thought"));
+    let barred = "document.querySelector('#answer button').disabled && !document.getElementById('note').disabled";
+    assert_eq!(ada.evaluate(barred).unwrap(), Value::Bool(true), "what changed cannot be answered from here");
     ada.click("#live a").unwrap();
     ada.says("Pay 1000?").unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_signed_out_meanwhile_is_told_and_keeps_what_was_filled_in() {
+    let Some(stage) = Stage::new().await else { return };
+    let id = stage.ask("Pay 10?", YES_NO).await;
+    let person = stage.person("Ada", Role::Editor).await;
+    let ada = stage.window(&Look::desktop());
+    ada.open(&stage.link(person, Some(id)).await).unwrap();
+    ada.click("main form button").unwrap();
+    ada.says("Pay 10?").unwrap();
+    ada.click("#note").unwrap();
+    ada.write("half a thought").unwrap();
+    stage.engine.end_sessions(stage.tenant, PrincipalId::User(person)).await.unwrap();
+    let body = read_str(r#"{"prompt":{"title":"Pay 1000?"}}"#).unwrap();
+    stage.engine.amend(&stage.machine, id, body, None).await.unwrap();
+    ada.says("You are not signed in any more").unwrap();
+    let kept = ada.evaluate("document.getElementById('note').value").unwrap();
+    assert_eq!(kept, Value::from("half a thought"));
 }

@@ -80,7 +80,10 @@ impl Browser {
     }
 
     pub(crate) async fn call(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
+        let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            head.push_str(&format!("Host: {}\r\n", self.address));
+        }
         let session = self.cookie.iter().map(|cookie| format!("; handoff_session={cookie}"));
         let others = self.others.iter().map(|(name, value)| format!("; {name}={value}"));
         head.push_str(&format!("Cookie: theme=dark{}\r\n", session.chain(others).collect::<String>()));

@@ -67,6 +67,9 @@ async fn the_inbox_is_told_of_each_change_by_a_cursor_and_of_nothing_else() {
     let mut source = Source::open(&world, &ada, "/events?after=0", &format!("Last-Event-ID: {cursor}\r\n")).await;
     let later: u64 = source.line("id: ").await.unwrap().parse().unwrap();
     assert!(later > cursor.parse().unwrap());
+    // What cannot be read says nothing, and the address counts.
+    let mut source = Source::open(&world, &ada, "/events?after=0", "Last-Event-ID: nonsense\r\n").await;
+    assert_eq!(source.line("id: ").await.unwrap(), later.to_string());
     // A cursor from beyond the end is the end.
     let mut source = Source::open(&world, &ada, "/events?after=99999999", "").await;
     source.line("retry: ").await.unwrap();

@@ -1,8 +1,11 @@
 //! Sessions: a new one at each sign-in, and an end of all of them.
 
-use handoff_protocol::principal::Role;
+use handoff_protocol::{id::PrincipalId, principal::Role};
 
-use crate::{html, world::World};
+use crate::{
+    html,
+    world::{World, YES_NO, answer_form},
+};
 
 #[tokio::test]
 async fn entering_again_ends_the_session_that_the_browser_had() {
@@ -50,6 +53,45 @@ async fn signing_out_everywhere_ends_every_session_of_the_person_and_of_nobody_e
     let mut again = world.browser();
     again.post(&unused, &[], "").await.is(303);
     again.get("/").await.is(200).says("Ada");
+}
+
+#[tokio::test]
+async fn leaving_with_a_token_of_a_program_in_the_cookie_forgets_the_cookie_and_ends_no_token() {
+    let world = World::new().await;
+    let person = world.person("Ada", Role::Editor).await;
+    let new = handoff_engine::identity::NewCredential::default();
+    let key = world.engine.issue_key(world.tenant, PrincipalId::User(person), new).await.unwrap();
+    let mut browser = world.browser();
+    browser.cookie = Some(key.expose().clone());
+    let page = browser.get("/settings").await;
+    let reply = browser.send(&html::form(&page.body, "/leave")).await;
+    reply.is(303);
+    assert_eq!(browser.cookie, None);
+    world.engine.authenticate(Some(key.expose())).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_sessions_at_once_are_none_and_an_empty_one_is_not_there() {
+    let world = World::new().await;
+    let id = world.ask(YES_NO).await;
+    let (mut ada, bob) = (world.entered("Ada", Role::Editor).await, world.entered("Bob", Role::Editor).await);
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let form = answer_form(&page, id).pick("v.decision", "Refund it");
+    let (own, other) = (ada.cookie.clone().unwrap(), bob.cookie.unwrap());
+    for second in [format!("{own}; handoff_session={other}"), format!("{other}; handoff_session={own}")] {
+        ada.cookie = Some(second);
+        ada.get("/").await.is(401).says("Clear the cookies of this site");
+        ada.send(&form).await.is(401).says("Clear the cookies of this site");
+    }
+    assert_eq!(world.decided(id).await, None);
+    for same in [
+        format!("; handoff_session={own}"),
+        format!("{own}; handoff_session="),
+        format!("{own}; handoff_session={own}"),
+    ] {
+        ada.cookie = Some(same);
+        ada.get("/").await.is(200).says("Ada");
+    }
 }
 
 #[tokio::test]

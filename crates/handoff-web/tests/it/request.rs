@@ -110,6 +110,61 @@ async fn a_program_without_a_name_is_told_by_its_reference_alone() {
 }
 
 #[tokio::test]
+async fn what_was_written_comes_back_when_the_answer_comes_to_nothing() {
+    let world = World::new().await;
+    let fields = r#"[{"name":"why","type":"text"},{"name":"sum","type":"number"},{"name":"sure","type":"boolean"}]"#;
+    let id = world.ask(fields).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let form = answer_form(&page, id).fill("v.why", "We <owe> it.").fill("note", "Checked.").pick("v.sure", "Yes");
+    let mut out = ada.clone();
+    out.cookie = None;
+    let page = out.send(&form).await;
+    page.is(401).says("What you wrote, to copy why We <owe> it. Note for the record Checked.");
+    assert!(!page.text().contains("sum"));
+    let foreign = out.post(&form.action, &[("Origin", "https://evil.example")], &form.encode()).await;
+    assert!(!foreign.is(401).text().contains("Checked."), "no other site puts words on our pages");
+    world
+        .engine
+        .cancel(&world.machine, id, handoff_protocol::json::read_str(r#"{"reason":"x"}"#).unwrap(), None)
+        .await
+        .unwrap();
+    ada.send(&form)
+        .await
+        .is(409)
+        .says("This request was withdrawn")
+        .says("why We <owe> it. Note for the record Checked.");
+}
+
+#[tokio::test]
+async fn options_that_look_alike_or_like_nothing_have_their_ids_beside_them() {
+    let world = World::new().await;
+    let options = r#"[{"id":"pay","label":"Approve"},{"id":"delete","label":"Appr\u200dove"},{"id":"keep","label":"\u2800\u3164"},{"id":"x","label":"Wait"}]"#;
+    let id = world
+        .ask(&format!(r#"[{{"name":"decision","label":"\u200e\u2800","type":"choice","options":{options}}}]"#))
+        .await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    page.is(200).says("Decision (optional) Approve (pay)").says("(delete) keep Wait");
+    ada.send(&answer_form(&page, id).pick("v.decision", "Approve (pay)")).await.is(303);
+    ada.get(&format!("/requests/{id}")).await.says("Decision Approve (pay)");
+}
+
+#[tokio::test]
+async fn a_test_says_that_it_is_one_on_the_list_and_on_the_receipt_too() {
+    let world = World::new().await;
+    let body = format!(
+        r#"{{"waiter_ref":"t","test_mode":true,"prompt":{{"title":"Go on?"}},"requires":{{"v":1,"answer":{{"fields":{YES_NO}}}}}}}"#
+    );
+    let id = world.raise(&body).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    ada.get("/").await.says("Test: nothing real depends on it");
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let reply = ada.send(&answer_form(page.says("Test: nothing real"), id).pick("v.decision", "Refund it")).await;
+    ada.follow(&reply).await.says("Answered Test: nothing real depends on it");
+}
+
+#[tokio::test]
 async fn pressing_twice_gives_the_one_receipt_twice() {
     let world = World::new().await;
     let id = world.ask(YES_NO).await;

@@ -85,6 +85,27 @@ async fn a_form_from_another_origin_is_refused() {
 }
 
 #[tokio::test]
+async fn the_host_of_a_call_is_no_origin_of_ours_and_two_origins_are_none() {
+    let world = World::new().await;
+    let id = world.ask(YES_NO).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let form = answer_form(&page, id).pick("v.decision", "Refund it");
+    let foreign: [&[(&str, &str)]; 4] = [
+        &[("Host", "rebound.example"), ("Origin", "http://rebound.example")],
+        &[("Origin", "http://handoff.test"), ("Origin", "https://evil.example")],
+        &[("Origin", "http://handoff.test"), ("Sec-Fetch-Site", "cross-site")],
+        &[("Sec-Fetch-Site", "cross-site")],
+    ];
+    for headers in foreign {
+        ada.post(&form.action, headers, &form.encode()).await.is(403).says("This form cannot be accepted");
+    }
+    assert_eq!(world.decided(id).await, None);
+    let ours = [("Origin", "http://handoff.test"), ("Sec-Fetch-Site", "same-origin")];
+    ada.post(&form.action, &ours, &form.encode()).await.is(303);
+}
+
+#[tokio::test]
 async fn bodies_that_are_no_forms_are_refused() {
     let world = World::new().await;
     let id = world.ask(YES_NO).await;

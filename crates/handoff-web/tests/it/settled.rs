@@ -75,6 +75,7 @@ async fn a_corrected_decision_names_the_receipt_that_corrects_it() {
     let corrected = corrected.get("id").and_then(Json::as_str).unwrap().to_owned();
     let page = ada.get(&format!("/requests/{id}")).await;
     page.is(200).says("This decision was corrected").says(&corrected).says("Decision Refund it");
+    page.says("What it should have been Decision Don't refund a slip Decided by Eve");
 }
 
 #[tokio::test]

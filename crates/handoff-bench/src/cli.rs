@@ -1,0 +1,156 @@
+//! The command line.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    error::BenchError,
+    scenario::{Scenario, Size, Source},
+    spawn::Recipe,
+    target::{self, Pair, Target},
+};
+
+/// Loads a server of the decision contract, and says what it bore.
+#[derive(Debug, Parser)]
+#[command(name = "handoff-bench", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What can be asked for.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure a server
+    Run(Box<Run>),
+    /// Print a page out of the files of several runs: the median of each figure, against the floors
+    Report {
+        /// What `run --json` wrote
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+/// Which server, what, and how much of it.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// Measure only these; all of them unless named
+    #[arg(long = "scenario", value_delimiter = ',')]
+    pub(crate) scenarios: Vec<Scenario>,
+
+    /// Base address of a server that runs, without `/v1`
+    #[arg(long, env = "HANDOFF_URL", conflicts_with = "spawn")]
+    url: Option<String>,
+
+    /// File with a machine's and a person's token for each tenant
+    #[arg(long)]
+    credentials: Option<PathBuf>,
+
+    /// Token of a machine, where one tenant is enough
+    #[arg(long, env = "HANDOFF_API_KEY", hide_env_values = true, requires = "person_token")]
+    api_key: Option<String>,
+
+    /// Token of a person in the same tenant
+    #[arg(long, env = "HANDOFF_PERSON_TOKEN", hide_env_values = true)]
+    person_token: Option<String>,
+
+    /// Process of the server, where it runs on this machine, to measure what it uses
+    #[arg(long)]
+    pid: Option<u32>,
+
+    /// Start a handoffd for each measurement: the one beside this program, or the one named
+    #[arg(long, num_args = 0..=1, value_name = "PROGRAM")]
+    spawn: Option<Option<PathBuf>>,
+
+    /// Variable for the server that is started, `NAME=VALUE`
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = variable)]
+    variables: Vec<(String, String)>,
+
+    /// Where the store of a started server lies; the disk matters
+    #[arg(long)]
+    directory: Option<PathBuf>,
+
+    /// Write everything that was measured to this file
+    #[arg(long)]
+    pub(crate) json: Option<PathBuf>,
+
+    /// How many call at once
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 8, 32, 64])]
+    workers: Vec<usize>,
+
+    /// In how many tenants
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 8])]
+    tenants: Vec<usize>,
+
+    /// How many seconds each measurement takes
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+
+    /// How many requests are pending when they are listed
+    #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
+    pending: Vec<u64>,
+
+    /// To how many receipts a tenant grows
+    #[arg(long, default_value_t = 200_000)]
+    receipts: u64,
+
+    /// How many polls are held
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000])]
+    polls: Vec<usize>,
+
+    /// How many seconds the soak takes
+    #[arg(long, default_value_t = 600)]
+    soak: u64,
+}
+
+impl Run {
+    pub(crate) fn size(&self) -> Size {
+        Size {
+            workers: self.workers.clone(),
+            tenants: self.tenants.clone(),
+            time: Duration::from_secs(self.seconds),
+            pending: self.pending.clone(),
+            receipts: self.receipts,
+            polls: self.polls.clone(),
+            soak: Duration::from_secs(self.soak),
+        }
+    }
+
+    pub(crate) fn source(&self) -> Result<Source, BenchError> {
+        if let Some(program) = &self.spawn {
+            let beside = || Ok(std::env::current_exe()?.with_file_name("handoffd"));
+            let program = program.clone().map_or_else(beside, Ok);
+            return Ok(Source::Fresh(Recipe {
+                program: program.map_err(BenchError::system("this program does not know where it stands"))?,
+                within: self.directory.clone().unwrap_or_else(std::env::temp_dir),
+                tenants: self.tenants.iter().copied().max().unwrap_or(1).max(8),
+                variables: self.variables.clone(),
+            }));
+        }
+        let pairs = match (&self.credentials, &self.api_key, &self.person_token) {
+            (Some(path), _, _) => target::read_credentials(path)?,
+            (None, Some(machine), Some(person)) => vec![Pair { machine: machine.clone(), person: person.clone() }],
+            _ => return Err(BenchError::NoCredentials),
+        };
+        let url = self.url.as_deref().ok_or(BenchError::Url("is missing; or give `--spawn`"))?;
+        Ok(Source::There(Target::new(url, &pairs, self.pid)?))
+    }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+}

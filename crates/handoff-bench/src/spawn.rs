@@ -1,0 +1,174 @@
+//! A server of our own for a run: `handoffd` on a file in a directory that vanishes, with as many tenants as wanted.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::{
+    error::BenchError,
+    target::{Pair, Target},
+};
+
+/// Longer than a start takes, also with a large store on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How a server is started.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipe {
+    /// The program.
+    pub(crate) program: PathBuf,
+    /// Where its directory is made.
+    pub(crate) within: PathBuf,
+    /// How many tenants it has.
+    pub(crate) tenants: usize,
+    /// Variables beside those that a run needs.
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+/// A server that runs, and is killed when this is dropped.
+pub(crate) struct Spawned {
+    recipe: Recipe,
+    directory: TempDir,
+    child: Child,
+    pairs: Vec<Pair>,
+    pub(crate) target: Target,
+    /// From the start of the process until it listened.
+    pub(crate) took: Duration,
+}
+
+impl Spawned {
+    /// Starts a server on a fresh store.
+    pub(crate) async fn start(recipe: &Recipe) -> Result<Self, BenchError> {
+        let directory = tempfile::Builder::new()
+            .prefix("handoff-bench-")
+            .tempdir_in(&recipe.within)
+            .map_err(BenchError::system("no directory for the server"))?;
+        let pairs = (0..recipe.tenants).map(|_| pair()).collect::<Result<Vec<_>, _>>()?;
+        write_bootstrap(&directory.path().join("bootstrap.json"), &pairs)?;
+        let (child, target, took) = serve(recipe, directory.path(), &pairs).await?;
+        Ok(Self { recipe: recipe.clone(), directory, child, pairs, target, took })
+    }
+
+    /// Ends the server and starts it again on the same store.
+    pub(crate) async fn restart(&mut self) -> Result<(), BenchError> {
+        self.kill();
+        (self.child, self.target, self.took) = serve(&self.recipe, self.directory.path(), &self.pairs).await?;
+        Ok(())
+    }
+
+    /// Bytes of the store's files.
+    pub(crate) fn stored(&self) -> u64 {
+        let files = fs::read_dir(self.directory.path()).into_iter().flatten().flatten();
+        files
+            .filter(|file| file.file_name().to_string_lossy().starts_with("handoff.db"))
+            .filter_map(|file| file.metadata().ok())
+            .map(|metadata| metadata.len())
+            .sum()
+    }
+
+    /// Where a file of this run may lie.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Another program from where the server's stands.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.recipe.program.with_file_name(name)
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+async fn serve(recipe: &Recipe, directory: &Path, pairs: &[Pair]) -> Result<(Child, Target, Duration), BenchError> {
+    let log_path = directory.join("log");
+    let log = fs::File::create(&log_path).map_err(BenchError::system("no log for the server"))?;
+    let mut command = Command::new(&recipe.program);
+    command
+        .arg("serve")
+        .current_dir(directory)
+        .env_clear()
+        .env("HANDOFF_DATABASE_URL", format!("sqlite:{}", directory.join("handoff.db").display()))
+        .env("HANDOFF_BIND", "127.0.0.1:0")
+        .env("HANDOFF_BOOTSTRAP", directory.join("bootstrap.json"))
+        .env("HANDOFF_RATE_LIMIT_PER_MINUTE", "0")
+        .envs(recipe.variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
+    let started = Instant::now();
+    let mut child = command.spawn().map_err(|error| {
+        BenchError::Start(format!("{error}; build it with `cargo build --release --bin handoffd`, or name it"))
+    })?;
+    let address = match listening(&mut child, &log_path, started).await {
+        Ok(address) => address,
+        Err(error) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(error);
+        }
+    };
+    let took = started.elapsed();
+    let target = Target::new(&format!("http://{address}"), pairs, Some(child.id()))?;
+    Ok((child, target, took))
+}
+
+/// Waits until the log says where the server listens.
+async fn listening(child: &mut Child, log: &Path, started: Instant) -> Result<String, BenchError> {
+    const WORDS: &str = "listening on ";
+    loop {
+        let text = fs::read_to_string(log).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.split_once(WORDS));
+        // The line may be half written; what follows the address tells that it is whole.
+        if let Some((address, _)) = line.and_then(|(_, rest)| rest.split_once(';')) {
+            return Ok(address.to_owned());
+        }
+        let ended = child.try_wait().map_err(BenchError::system("the server cannot be watched"))?;
+        if ended.is_some() || started.elapsed() > PATIENCE {
+            let last = text.lines().last().unwrap_or("it said nothing").to_owned();
+            return Err(BenchError::Start(last));
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+fn pair() -> Result<Pair, BenchError> {
+    Ok(Pair { machine: token()?, person: token()? })
+}
+
+fn token() -> Result<String, BenchError> {
+    let mut bytes = [0_u8; 24];
+    getrandom::fill(&mut bytes).map_err(|error| BenchError::Start(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn write_bootstrap(path: &Path, pairs: &[Pair]) -> Result<(), BenchError> {
+    let principals: Vec<_> = (1..)
+        .zip(pairs)
+        .flat_map(|(number, pair): (u32, _)| {
+            let tenant = format!("org_{number:026}");
+            [
+                json!({"tenant_ref": tenant, "kind": "machine", "id": format!("sa_{number:026}"), "token": pair.machine}),
+                json!({"tenant_ref": tenant, "kind": "human", "id": format!("usr_{number:026}"), "role": "admin",
+                       "display": "A person", "token": pair.person}),
+            ]
+        })
+        .collect();
+    let text = json!({ "principals": principals }).to_string();
+    fs::write(path, text).map_err(BenchError::system("the credentials cannot be written"))
+}
