@@ -24,6 +24,24 @@ pub const OPTIONS: usize = 100;
 pub const OPTION_ID_CHARS: usize = 128;
 /// `authority.assignees`.
 pub const ASSIGNEES: usize = 50;
+/// Rungs of a ladder.
+pub const RUNGS: usize = 10;
+/// A channel's name, in characters.
+pub const CHANNEL_CHARS: usize = 64;
+/// The name of a time zone, in characters.
+pub const ZONE_CHARS: usize = 64;
+/// The address of a callback, in characters.
+pub const URL_CHARS: usize = 2_048;
+/// `callback.secret_ref`, in characters.
+pub const SECRET_REF_CHARS: usize = 128;
+/// Deliveries that a request keeps; the oldest that are done make room for new ones.
+pub const DELIVERIES: usize = 200;
+/// How many people one place becomes at the most (rule V-9).
+pub const PEOPLE_OF_A_PLACE: usize = 50;
+/// How often a delivery is tried before it failed (rule V-7).
+pub const DELIVERY_ATTEMPTS: u32 = 6;
+/// Attempts that a delivery keeps, the latest.
+pub const KEPT_ATTEMPTS: usize = 12;
 /// A target's value, in characters.
 pub const TARGET_VALUE_CHARS: usize = 256;
 /// `authority.reason` and the reasons of operations, in characters.
@@ -49,6 +67,8 @@ pub const IDEMPOTENCY_TTL_SECONDS: u64 = 24 * 60 * 60;
 pub const LEASE_SECONDS: u64 = 90;
 /// How long a written sign of life stands for the ones after it, in seconds (rule X-10).
 pub const LEASE_WRITE_SECONDS: u64 = 30;
+/// By how much an escalation puts the deadline off, in seconds (rule C-6).
+pub const ESCALATION_SECONDS: u64 = 15 * 60;
 /// The longest long poll, in seconds.
 pub const MAX_WAIT_SECONDS: u64 = 30;
 /// The largest quorum that is accepted.

@@ -31,9 +31,11 @@ mod authority;
 mod authorization;
 mod body;
 mod cancel;
+pub mod channels;
 mod context;
 mod correct;
 mod delivery;
+pub mod directory;
 mod effects;
 mod error;
 mod error_code;
@@ -57,6 +59,7 @@ mod schemas;
 mod signal;
 mod supersede;
 mod target;
+pub mod tenant_policy;
 pub mod terms;
 pub mod values;
 pub mod view;
@@ -90,7 +93,7 @@ pub use self::{
     redeem::{Redeem, Redeemed, redeem},
     request::{ReceiptPointer, Request, RequestWaiter},
     requires::Requires,
-    routing::{Routing, Rung},
+    routing::{Routing, RoutingAsk, Rung},
     schemas::{NoSchemas, Schemas},
     signal::{Decision, Signal},
     supersede::{Supersede, supersede},

@@ -233,6 +233,40 @@ term! {
     }
 }
 term! {
+    /// What came of one attempt to deliver (rule V-6).
+    AttemptOutcome {
+        /// The transport took it.
+        Accepted = "accepted",
+        /// Not this time.
+        TransientFailure = "transient_failure",
+        /// Never.
+        PermanentFailure = "permanent_failure",
+        /// No word in time.
+        Timeout = "timeout",
+        /// It was kept back.
+        Suppressed = "suppressed",
+    }
+}
+term! {
+    /// Why a delivery was kept back (rule V-8).
+    Suppression {
+        /// Nobody is meant.
+        NoRecipient = "no_recipient",
+        /// Whoever is meant has no address on this channel.
+        NoAddress = "no_address",
+        /// No such channel is there.
+        ChannelUnknown = "channel_unknown",
+        /// The channel is there and not ready for use.
+        ChannelNotConfigured = "channel_not_configured",
+        /// The same person is being reached through the same channel already.
+        Duplicate = "duplicate",
+        /// It is not the time.
+        QuietHours = "quiet_hours",
+        /// The person did not confirm the address.
+        ConsentMissing = "consent_missing",
+    }
+}
+term! {
     /// What a receipt records (section 14).
     ReceiptKind {
         /// A person's decision.
@@ -287,6 +321,17 @@ impl WaiterTerminal {
             Liveness::Durable => Self::Keep,
             Liveness::Leased => Self::Cancel,
         }
+    }
+}
+
+impl DeliveryState {
+    /// Whether nothing can follow this state (rule V-1).
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(
+            self,
+            Self::Suppressed | Self::Failed | Self::Bounced | Self::Acted | Self::Stale | Self::Cancelled
+        )
     }
 }
 
