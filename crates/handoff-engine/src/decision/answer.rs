@@ -23,8 +23,10 @@ use crate::{
 };
 
 impl Engine {
-    /// Settles a request by a person's answer. Of any number of answers, one succeeds; the others learn whose receipt
-    /// stands. Repeating it under the same key returns the first result.
+    /// Takes a person's answer. Of any number that decide, one settles the request; the others learn whose receipt
+    /// stands. One that gives a part, passes the request on, says that its person is unable, or is not enough for the
+    /// quorum yet is recorded and leaves it pending, without a receipt. Repeating it under the same key returns the first
+    /// result.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use handoff_protocol::{
     decision::{
-        Authorization, DecisionError, Effects, Request, Signal, TimerChange, Waiter,
+        Authorization, DecisionError, Effects, RecordedDisposition, Request, Signal, TimerChange, Waiter,
         idempotency::{Replay, ReplayOutcome, ReplayScope},
     },
     digest::Digest,
@@ -110,6 +110,9 @@ impl Writes {
                 body: Arc::from(receipt.text.as_str()),
                 attestation,
             });
+        }
+        if let Some(disposition) = &effects.disposition {
+            self.put::<RecordedDisposition>(None, disposition)?;
         }
         for rendering in &effects.renderings {
             self.set

@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Authorization, Request, Signal, Waiter,
+        Authorization, RecordedDisposition, Request, Signal, Waiter,
         idempotency::Replay,
         terms::{Liveness, RequestState, WaiterState},
     },
@@ -88,6 +88,18 @@ impl Document for Authorization {
 
     fn index(&self) -> Vec<IndexRow> {
         Vec::new()
+    }
+}
+
+impl Document for RecordedDisposition {
+    const KIND: RecordKind = keys::DISPOSITION;
+
+    fn id(&self) -> String {
+        format!("{}/{}", self.request_id, self.n)
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        vec![IndexRow { index: keys::DISPOSITIONS, sort_key: keys::disposition(self.request_id, self.n) }]
     }
 }
 

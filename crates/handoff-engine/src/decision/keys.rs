@@ -14,6 +14,7 @@ pub(crate) const REQUEST: RecordKind = RecordKind::from_static("request");
 pub(crate) const WAITER: RecordKind = RecordKind::from_static("waiter");
 pub(crate) const SIGNAL: RecordKind = RecordKind::from_static("signal");
 pub(crate) const AUTHORIZATION: RecordKind = RecordKind::from_static("authorization");
+pub(crate) const DISPOSITION: RecordKind = RecordKind::from_static("disposition");
 pub(crate) const RECEIPT: RecordKind = RecordKind::from_static("receipt");
 pub(crate) const REPLAY: RecordKind = RecordKind::from_static("replay");
 
@@ -34,6 +35,8 @@ pub(crate) const BY_QUESTION: IndexName = IndexName::from_static("request.questi
 pub(crate) const LEASED: IndexName = IndexName::from_static("request.leased");
 /// Pending requests whose waiter was given up, by waiter, then id.
 pub(crate) const ORPHANED: IndexName = IndexName::from_static("request.orphaned");
+/// Dispositions that decided nothing, by request, then number.
+pub(crate) const DISPOSITIONS: IndexName = IndexName::from_static("disposition.request");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
 /// Replay records, by the time they lapse.
@@ -72,6 +75,10 @@ pub(crate) fn question_prefix(waiter: &WaiterRef, dedupe_key: &str) -> Vec<u8> {
 
 pub(crate) fn by_question(waiter: &WaiterRef, dedupe_key: &str, id: RequestId) -> Vec<u8> {
     [question_prefix(waiter, dedupe_key).as_slice(), &ulid_bytes(id.ulid())].concat()
+}
+
+pub(crate) fn disposition(request: RequestId, n: u64) -> Vec<u8> {
+    [by_id(request).as_slice(), &n.to_be_bytes()].concat()
 }
 
 pub(crate) fn unacked(waiter: &WaiterRef, sequence: u64) -> Vec<u8> {

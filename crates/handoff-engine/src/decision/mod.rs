@@ -10,6 +10,7 @@ pub(crate) mod apply;
 mod attempt;
 mod cancel;
 mod correct;
+mod dispositions;
 mod documents;
 mod keys;
 mod lease;

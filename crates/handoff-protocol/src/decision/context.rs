@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use super::{
+    channels::Channels,
+    directory::Directory,
     error::{DecisionError, MissingScope},
     limits,
+    routing::Routing,
     schemas::{NoSchemas, Schemas},
+    tenant_policy::VersionedPolicy,
 };
 use crate::{
     duration::ExactDuration,
@@ -25,26 +29,44 @@ pub struct Context<'a> {
     pub policy: &'a Policy,
 }
 
-/// What a deployment chooses.
+/// What a deployment chooses, and what it knows of the tenant that a transition is about.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// Whether a link alone may answer (rule A-6).
     pub link_only_permitted: bool,
+    /// The largest quorum that a request may ask for (rule A-8).
+    pub max_quorum: u64,
     /// How long an authorization can be redeemed (rule Z-1).
     pub authorization_ttl: ExactDuration,
     /// How long a repeat under an idempotency key is recognized (section 4).
     pub idempotency_ttl: ExactDuration,
     /// The JSON Schemas that documents are checked against.
     pub schemas: Arc<dyn Schemas>,
+    /// What each channel can do.
+    pub channels: Arc<Channels>,
+    /// The ladder of requests where neither they nor their tenant's policy say anything (rule V-10).
+    pub ladder: Arc<Routing>,
+    /// By how much an escalation puts the deadline off (rule C-6).
+    pub escalation_extension: ExactDuration,
+    /// The people of the tenant, as they are now.
+    pub directory: Arc<Directory>,
+    /// The policy of the tenant, which holds for raises (section 24).
+    pub tenant: Option<Arc<VersionedPolicy>>,
 }
 
 impl Default for Policy {
     fn default() -> Self {
         Self {
             link_only_permitted: false,
+            max_quorum: limits::MAX_QUORUM,
             authorization_ttl: ExactDuration::from_seconds(limits::AUTHORIZATION_TTL_SECONDS),
             idempotency_ttl: ExactDuration::from_seconds(limits::IDEMPOTENCY_TTL_SECONDS),
             schemas: Arc::new(NoSchemas),
+            channels: Arc::new(Channels::default()),
+            ladder: Arc::new(Routing::starter()),
+            escalation_extension: ExactDuration::from_seconds(limits::ESCALATION_SECONDS),
+            directory: Arc::new(Directory::default()),
+            tenant: None,
         }
     }
 }

@@ -30,6 +30,26 @@ impl TtlPolicy {
         Self { on_expiry: OnExpiry::Escalate, default_answer: None, reminder_every: None }
     }
 
+    /// Reads the policy that a tenant has for requests that declare none.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InvalidRequest`] if its default answer could not settle this request, which then has to say itself
+    /// what happens.
+    pub(super) fn read_standing(
+        declared: &Json,
+        requires: &Requires,
+        schemas: &dyn Schemas,
+    ) -> Result<Self, DecisionError> {
+        let reader = ObjectReader::new(declared, "ttl_policy")?;
+        Self::read(reader, requires, schemas).map_err(|_| {
+            DecisionError::invalid(
+                "ttl_policy",
+                "must be given: the default answer of this tenant's policy could not settle this request",
+            )
+        })
+    }
+
     /// Reads a policy. A default answer must be one that could settle the request (rule D-5).
     pub(super) fn read(
         reader: ObjectReader<'_, '_>,

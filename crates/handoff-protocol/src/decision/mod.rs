@@ -7,8 +7,14 @@
 //! | R2 | [`Amend::read`], [`amend()`] |
 //! | C-1, C-2, R3 | [`Arm::read`], [`arm`], [`lapse`] |
 //! | R8 | [`Supersede::read`], [`supersede()`] |
-//! | R5, section 8 | [`Answer::read`], [`answer()`] |
+//! | R5, R12 to R14, A-8, S-2, S-3, section 8 | [`Answer::read`], [`answer()`] |
 //! | R6, C-5, C-6, E-2 | [`expire()`] |
+//! | R4, C-4, V-9, V-10 | [`Escalate::read`], [`escalate()`], [`tend()`] |
+//! | section 11, reassign | [`Reassign::read`], [`reassign()`] |
+//! | V-1, V-6, V-7 | [`begin_send`], [`end_send`] |
+//! | V-12 | [`redeliver()`] |
+//! | V-2, V-3, V-13 | [`ReportGrade::read`], [`report_grade`], [`see`] |
+//! | section 24's policies | [`tenant_policy::TenantPolicy::read`], [`explain()`] |
 //! | R7, R11 | [`Cancel::read`], [`cancel()`] |
 //! | W4, W9, X-8 | [`acknowledge()`] |
 //! | W6, W7, X-10 | [`lease`] |
@@ -29,6 +35,7 @@ mod answer;
 mod attempt;
 mod authority;
 mod authorization;
+mod backoff;
 mod body;
 mod cancel;
 pub mod channels;
@@ -36,21 +43,34 @@ mod context;
 mod correct;
 mod delivery;
 pub mod directory;
+mod dispatch;
+mod dispose;
 mod effects;
+mod endorse;
 mod error;
 mod error_code;
 mod error_envelope;
+mod escalate;
 mod expire;
+mod explain;
 mod expiry_policy;
 mod field;
+mod grade;
 pub mod idempotency;
+mod ladder;
 pub mod lease;
 pub mod limits;
+mod outreach;
 mod owner;
+mod partial;
+mod progress;
 mod prompt;
 mod raise;
+mod reach;
+mod reassign;
 mod receipt;
 mod redeem;
+mod redeliver;
 mod request;
 mod requires;
 mod reword;
@@ -60,6 +80,7 @@ mod signal;
 mod supersede;
 mod target;
 pub mod tenant_policy;
+mod tend;
 pub mod terms;
 pub mod values;
 pub mod view;
@@ -74,23 +95,32 @@ pub use self::{
     attempt::{Arm, arm, lapse},
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
+    backoff::backoff,
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_scope},
     correct::{Correct, correct, correctable},
-    delivery::Delivery,
+    delivery::{Delivery, DeliveryAttempt},
+    dispatch::{Outgoing, SendReport, begin_send, end_send, outgoing},
     effects::{Effects, Event, EventType, Fired, Rendering, TimerChange},
     error::{DecisionError, FieldError, FieldErrorCode, Lacking, MissingScope},
     error_code::ErrorCode,
     error_envelope::{ErrorBody, ErrorEnvelope},
+    escalate::{Escalate, escalate},
     expire::expire,
     expiry_policy::TtlPolicy,
+    explain::{Explained, PlannedDelivery, explain},
     field::{Field, FieldKind, FieldOption},
+    grade::{ReportGrade, bounce, report_grade, see},
+    outreach::{Again, Outreach},
+    progress::{Contributor, Endorsed, Progress, RecordedDisposition, Step},
     raise::{Raise, join, raise},
+    reassign::{Reassign, reassign},
     receipt::{
-        Actor, Clearance, Endorsement, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, SealError,
-        SealedReceipt, Via,
+        Actor, Clearance, Endorsement, Receipt, ReceiptStep, RecordedAuthority, RecordedDecision, Rendered, Satisfied,
+        SealError, SealedReceipt, Via,
     },
     redeem::{Redeem, Redeemed, redeem},
+    redeliver::{check_route, redeliver},
     request::{ReceiptPointer, Request, RequestWaiter},
     requires::Requires,
     routing::{Routing, RoutingAsk, Rung},
@@ -98,6 +128,7 @@ pub use self::{
     signal::{Decision, Signal},
     supersede::{Supersede, supersede},
     target::Target,
+    tend::tend,
     waiter::Waiter,
     waiter_ref::WaiterRef,
 };

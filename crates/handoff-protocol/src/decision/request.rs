@@ -6,8 +6,13 @@ use super::{
     delivery::Delivery,
     error::DecisionError,
     expiry_policy::TtlPolicy,
+    limits,
+    outreach::Outreach,
+    progress::Progress,
     requires::Requires,
     routing::Routing,
+    target::Target,
+    tenant_policy::PolicyTerms,
     terms::{
         Grade, Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState,
         WaiterState, WaiterTerminal,
@@ -46,7 +51,8 @@ pub struct Request {
     pub urgency_state: UrgencyState,
     /// What a person is shown.
     pub prompt: Json,
-    /// What an answer must be, and who may give it.
+    /// What an answer must be, and who may give it. After a partial answer only what is still to be given is asked for
+    /// here, and the whole is in [`declared`](Self::declared).
     pub requires: Json,
     /// Whether the runtime must redeem.
     pub mode: Mode,
@@ -102,8 +108,17 @@ pub struct Request {
     pub test_mode: bool,
     /// Its deliveries, in the order of their creation.
     pub deliveries: Vec<Delivery>,
+    /// Where it stands in reaching people.
+    #[serde(default, skip_serializing_if = "Outreach::is_empty")]
+    pub outreach: Outreach,
+    /// What it keeps of the tenant's policy that it was raised under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<PolicyTerms>,
     /// The waiter of this request.
     pub waiter: RequestWaiter,
+    /// What people gave on the way to its answer.
+    #[serde(default, skip_serializing_if = "Progress::is_empty")]
+    pub progress: Progress,
     /// The receipt of its outcome.
     pub receipt: Option<ReceiptPointer>,
     /// The receipts that correct that one, oldest first (rule E-4).
@@ -132,13 +147,28 @@ pub struct ReceiptPointer {
 }
 
 impl Request {
-    /// Reads what an answer must be from the kept declaration.
+    /// The whole declaration of what an answer must be, whatever partial answers took out of it since (rules A-2, S-3).
+    #[must_use]
+    pub fn declared(&self) -> &Json {
+        self.progress.declared.as_ref().unwrap_or(&self.requires)
+    }
+
+    /// Reads what an answer must be from the whole declaration, and from the policy that the request was raised under:
+    /// its default where nobody is declared, its floors where less is.
     ///
     /// # Errors
     ///
     /// [`DecisionError::Internal`] if the kept declaration is not one that a raise would accept.
     pub fn requires(&self) -> Result<Requires, DecisionError> {
-        Requires::read(&self.requires).map_err(|_| DecisionError::Internal)
+        let mut requires = Requires::read(self.declared()).map_err(|_| DecisionError::Internal)?;
+        let Some(terms) = &self.terms else { return Ok(requires) };
+        if let Some(authority) = terms.authority.as_ref().filter(|_| !requires.declares_authority) {
+            requires.authority = authority.clone();
+        }
+        if let Some(floors) = terms.floors {
+            requires.authority = floors.raise(requires.authority);
+        }
+        Ok(requires)
     }
 
     /// The title, as it stands now.
@@ -199,10 +229,11 @@ impl Request {
         Digest::of_json(&Json::Object(declared))
     }
 
-    /// Whether somebody began to answer (R2): a delivery is at `acted` while nothing is settled.
+    /// Whether somebody began to answer (R2): a delivery is at `acted` while nothing is settled, or something was given
+    /// by a link, which no delivery tells of.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
-        self.deliveries.iter().any(|delivery| delivery.grade_reached == Some(Grade::Acted))
+        self.progress.has_begun() || self.deliveries.iter().any(|delivery| delivery.grade_reached == Some(Grade::Acted))
     }
 
     /// When the deadline acts: never for what has none or is parked.
@@ -247,10 +278,22 @@ impl Request {
         }
     }
 
+    /// Lets somebody answer besides the declared assignees (rule A-4); false where there is no room for another.
+    pub(super) fn let_answer(&mut self, target: &Target) -> bool {
+        if !self.progress.also_assigned.contains(target) {
+            if self.progress.also_assigned.len() >= limits::ASSIGNEES {
+                return false;
+            }
+            self.progress.also_assigned.push(target.clone());
+        }
+        true
+    }
+
     /// Ends the request: state, time, deliveries, waiter (the close-out of section 9).
     pub(super) fn settle(&mut self, state: RequestState, signal: SignalType, now: Timestamp) {
         self.state = state;
         self.ended_at = Some(now);
+        self.progress.close();
         for delivery in &mut self.deliveries {
             delivery.close(now);
         }

@@ -12,6 +12,8 @@ pub struct Requires {
     pub fields: Vec<Field>,
     /// Who may answer.
     pub authority: Authority,
+    /// Whether the request says who may answer.
+    pub declares_authority: bool,
 }
 
 impl Requires {
@@ -38,12 +40,10 @@ impl Requires {
         if let Some(capabilities) = reader.optional_array("capabilities")? {
             capabilities.count_within(0, 0)?;
         }
-        let authority = match reader.optional_object("authority")? {
-            Some(authority) => Authority::read(authority)?,
-            None => Authority::default(),
-        };
+        let authority = reader.optional_object("authority")?.map(Authority::read).transpose()?;
         reader.finish()?;
-        Ok(Self { fields, authority })
+        let declares_authority = authority.is_some();
+        Ok(Self { fields, authority: authority.unwrap_or_default(), declares_authority })
     }
 
     /// The field of a name.

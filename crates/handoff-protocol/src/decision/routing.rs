@@ -22,7 +22,6 @@ pub struct Routing {
 
 /// One rung of a ladder.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[schemars(rename = "RoutingRung")]
 pub struct Rung {
     /// How long after the raise.
     pub after: ExactDuration,
