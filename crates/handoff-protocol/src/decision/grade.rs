@@ -52,7 +52,12 @@ impl ReportGrade {
 ///
 /// [`DecisionError::RequestNotFound`] for a delivery that is not there; [`DecisionError::InvalidRequest`] for a grade above
 /// what its channel can prove, and for a delivery that was never sent.
-pub fn report_grade(request: &Request, id: DeliveryId, report: &ReportGrade, context: &Context<'_>) -> Result<Effects, DecisionError> {
+pub fn report_grade(
+    request: &Request,
+    id: DeliveryId,
+    report: &ReportGrade,
+    context: &Context<'_>,
+) -> Result<Effects, DecisionError> {
     let delivery = request.delivery(id).ok_or(DecisionError::RequestNotFound)?;
     let from = delivery.state;
     if delivery.reaches(report.grade) {
@@ -78,8 +83,8 @@ pub fn report_grade(request: &Request, id: DeliveryId, report: &ReportGrade, con
 /// follows the second time, nor for a machine or a link.
 #[must_use]
 pub fn see(request: &Request, principal: &Principal, context: &Context<'_>) -> Option<Effects> {
-    let is_authenticated = matches!(principal.identity, Identity::Human(_))
-        && principal.grade(context.now) >= AuthStrength::Session;
+    let is_authenticated =
+        matches!(principal.identity, Identity::Human(_)) && principal.grade(context.now) >= AuthStrength::Session;
     if request.state != RequestState::Pending || !is_authenticated {
         return None;
     }

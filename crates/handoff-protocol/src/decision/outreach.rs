@@ -109,7 +109,8 @@ impl Request {
         if self.state != RequestState::Pending {
             return None;
         }
-        let again = self.outreach.again.iter().filter(|again| again.delivery == delivery.id).map(|again| again.at).min();
+        let again =
+            self.outreach.again.iter().filter(|again| again.delivery == delivery.id).map(|again| again.at).min();
         let retry = (delivery.state == DeliveryState::Retrying)
             .then(|| delivery.attempts.last().and_then(|attempt| attempt.next_attempt_at))
             .flatten();

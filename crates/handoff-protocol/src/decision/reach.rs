@@ -1,8 +1,6 @@
 //! Reaching somebody whom a request was passed on to (section 12).
 
-use super::{
-    context::Context, delivery::Delivery, ladder, request::Request, target::Target, terms::DeliveryState,
-};
+use super::{context::Context, delivery::Delivery, ladder, request::Request, target::Target, terms::DeliveryState};
 use crate::id::DeliveryId;
 
 /// Makes deliveries for a target at the request's current rung, one for each of its channels, and gives the id of the

@@ -75,10 +75,7 @@ pub fn reassign(
     let mut effects = Effects::of(request);
     effects.event(
         EventType::RequestReassigned,
-        [
-            ("to_kind", Json::from(reassign.to.kind.as_str())),
-            ("by", principal.id().map(|id| id.to_string()).into()),
-        ],
+        [("to_kind", Json::from(reassign.to.kind.as_str())), ("by", principal.id().map(|id| id.to_string()).into())],
     );
     for (id, from) in called_off {
         effects.delivery_event(id, from);

@@ -33,8 +33,7 @@ pub fn tend(request: &Request, context: &mut Context<'_>) -> Fired {
     let mut next = request.clone();
     let rungs = ladder::fire_due(&mut next, context);
     let escalates = next.ttl_policy.as_ref().is_some_and(|policy| policy.on_expiry == OnExpiry::Escalate);
-    let deadline =
-        if rungs.is_empty() || !escalates { None } else { ladder::put_off_deadline(&mut next, context) };
+    let deadline = if rungs.is_empty() || !escalates { None } else { ladder::put_off_deadline(&mut next, context) };
     let reminded = remind(&mut next, context);
     let claimed = claim_all(&mut next, context);
     let mut effects = Effects::of(next);
@@ -134,15 +133,11 @@ fn people_of(request: &Request, delivery: &Delivery, context: &Context<'_>) -> R
 }
 
 /// Why a delivery does not set out to a person now; nothing if it does.
-fn keep_back(
-    request: &Request,
-    delivery: &Delivery,
-    person: &Person,
-    context: &Context<'_>,
-) -> Option<Suppression> {
+fn keep_back(request: &Request, delivery: &Delivery, person: &Person, context: &Context<'_>) -> Option<Suppression> {
     let terms = request.terms.as_ref();
     let Some(contact) = person.contact(&delivery.channel) else { return Some(Suppression::NoAddress) };
-    let must_be_confirmed = terms.and_then(|terms| terms.channel(&delivery.channel)).is_none_or(|rule| rule.requires_binding);
+    let must_be_confirmed =
+        terms.and_then(|terms| terms.channel(&delivery.channel)).is_none_or(|rule| rule.requires_binding);
     if must_be_confirmed && !contact.verified {
         return Some(Suppression::ConsentMissing);
     }

@@ -328,10 +328,7 @@ impl DeliveryState {
     /// Whether nothing can follow this state (rule V-1).
     #[must_use]
     pub const fn is_final(self) -> bool {
-        matches!(
-            self,
-            Self::Suppressed | Self::Failed | Self::Bounced | Self::Acted | Self::Stale | Self::Cancelled
-        )
+        matches!(self, Self::Suppressed | Self::Failed | Self::Bounced | Self::Acted | Self::Stale | Self::Cancelled)
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use handoff_protocol::{
     decision::{
-        Acknowledge, Amend, Answer, Arm, Cancel, Correct, DecisionError, FieldKind, Policy, Raise, Redeem, Supersede,
-        WaiterRef, limits,
+        Acknowledge, Amend, Answer, Arm, Cancel, Correct, DecisionError, Escalate, FieldKind, Policy, Raise, Reassign,
+        Redeem, ReportGrade, Supersede, WaiterRef, limits,
         terms::{Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
         wire::{
             AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CancelBody, CorrectBody,
-            Evidence, EvidenceKind, FieldSpec, FieldType, Prompt, RaiseBody, RedeemBody, Requires, SupersedeBody,
-            ToBody, TtlPolicySpec,
+            EscalateBody, Evidence, EvidenceKind, FieldSpec, FieldType, GradeBody, Prompt, RaiseBody, ReassignBody,
+            RedeemBody, Requires, SupersedeBody, ToBody, TtlPolicySpec,
         },
     },
     digest::{AnyDigest, Digest},
@@ -103,8 +103,9 @@ fn field(place: usize) -> impl Strategy<Value = (FieldSpec, Json)> {
 }
 
 fn authority() -> impl Strategy<Value = AuthoritySpec> {
-    use AssigneeKind::{Anyone, Principal, Role as OfRole};
-    let assignees = vec((select(vec![Principal, OfRole, Anyone]), text(0, limits::TARGET_VALUE_CHARS)), 0..3);
+    use AssigneeKind::{Anyone, Group, Principal, Role as OfRole, Rotation};
+    let kinds = select(vec![Principal, OfRole, Group, Rotation, Anyone]);
+    let assignees = vec((kinds, text(0, limits::TARGET_VALUE_CHARS)), 0..3);
     let (quorum, forbid) = (option::of(1..=limits::MAX_QUORUM), option::of(Just(true)));
     let reason = option::of(text(0, limits::REASON_CHARS));
     (terms(&Role::ALL), terms(&AuthStrength::ALL), assignees, quorum, forbid, reason).prop_map(
@@ -257,7 +258,9 @@ fn every_documented_limit_of_a_raise_is_the_readers_own() {
                  "options":[{"id":"a","label":"?"}]},
                 {"name":"b","type":"number","min":1},{"name":"c","type":"number","max":1},
                 {"name":"d","type":"text","max_len":1},{"name":"e","type":"document","schema_ref":"a:b"}]}},
-        "ttl_policy":{"on_expiry":"default","default_answer":{}},"on_waiter_terminal":"keep","mode":"gated",
+        "ttl_policy":{"on_expiry":"default","default_answer":{},"reminder_every":"PT1H"},
+        "routing":{"targets":[{"kind":"group","value":"?"}],"ladder":[{"after":"PT0S","channels":["?"],
+            "to":{"kind":"rotation","value":"?"}}]},"on_waiter_terminal":"keep","mode":"gated",
         "presentation_binding":"strict","dedupe_key":"?","metadata":{},"test_mode":true,
         "effect_digest":"sha256:00000000000000000000000000000000"}"#;
     // A reference is looked up and never opened, so that any text will do.
@@ -278,6 +281,12 @@ fn every_documented_limit_of_the_other_bodies_is_the_readers_own() {
     // An id that does not parse names nothing, and that is found out later (rule B-3).
     let supersede = r#"{"by":"req_01K3M7QW9A8ZC4YRXB2N6VD9FT"}"#;
     hold::<SupersedeBody>(supersede, &["by pattern"], |body| Supersede::read(&machine(), body.clone()).map(drop));
+    // A number beyond every ladder is found out later, too.
+    hold::<EscalateBody>(r#"{"rung":1}"#, &["rung maximum"], |body| Escalate::read(&machine(), body.clone()).map(drop));
+    let reassign = r#"{"to":{"kind":"rotation","value":"?"},"reason":"?"}"#;
+    hold::<ReassignBody>(reassign, &[], |body| Reassign::read(&machine(), body.clone()).map(drop));
+    let grade = r#"{"grade":"seen"}"#;
+    hold::<GradeBody>(grade, &[], |body| ReportGrade::read(&machine(), body.clone()).map(drop));
     let redeem = r#"{"effect_key":"?","effect_digest":"sha256:00000000000000000000000000000000"}"#;
     hold::<RedeemBody>(redeem, &[], |body| Redeem::read(&machine(), body).map(drop));
     let ack = r#"{"resume_token":"rt_01K3M7QW9A8ZC4YRXB2N6VD9FT","applied":true,"reason":"?"}"#;

@@ -61,14 +61,9 @@ fn everything_else_of_later_is_an_invalid_request() {
     for (path, value) in [
         ("requires.answer.value_sink", r#"{"ref":"vault/1"}"#),
         ("requires.authority.forbid_requester", "false"),
-        ("requires.authority.assignees", r#"[{"kind":"group","value":"finance"}]"#),
-        ("requires.authority.assignees", r#"[{"kind":"rotation","value":"on-call"}]"#),
-        ("routing", "{}"),
-        ("routing", r#"{"targets":[{"kind":"anyone","value":"*"}]}"#),
         ("callback", r#"{"url":"https://example.com/cb"}"#),
         ("resume_ref", r#""thread/1""#),
         ("resume_payload", r#""AAAA""#),
-        ("ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1H"}"#),
     ] {
         assert_eq!(refusal(&with(&approve(), path, value)), ErrorCode::InvalidRequest, "{path} {value}");
     }
@@ -91,6 +86,12 @@ fn what_this_build_does_is_accepted() {
         ("liveness", r#""leased""#),
         ("presentation_binding", r#""advisory""#),
         ("routing", "null"),
+        ("routing", "{}"),
+        ("routing", r#"{"targets":[{"kind":"anyone","value":"*"}]}"#),
+        ("routing", r#"{"targets":[],"ladder":[]}"#),
+        ("requires.authority.assignees", r#"[{"kind":"group","value":"finance"}]"#),
+        ("requires.authority.assignees", r#"[{"kind":"rotation","value":"on-call"}]"#),
+        ("ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1H"}"#),
         ("mode", r#""gated""#),
         ("on_waiter_terminal", r#""cancel""#),
     ] {

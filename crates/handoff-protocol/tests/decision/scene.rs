@@ -1,8 +1,12 @@
 //! What the tests stand on: a tenant, its people and machines, a moment, and documents with one thing changed.
 
+use std::sync::Arc;
+
 use handoff_protocol::{
     chain::Head,
-    decision::{Answer, Context, DecisionError, Effects, Fired, Policy, Raise, Request, Waiter, answer, expire, raise},
+    decision::{
+        Answer, Context, DecisionError, Effects, Fired, Policy, Raise, Request, Routing, Waiter, answer, expire, raise,
+    },
     digest::Digest,
     id::{Mint, OrgId, ServiceAccountId, Ulid, UserId},
     json::{Json, Number, read_str},
@@ -21,8 +25,17 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
+    /// A scene whose ladder is the page alone; [`climbing`](Self::climbing) has the whole.
     pub(crate) fn new() -> Self {
-        Self { now: START, policy: Policy::default(), mint: Mint::new(START, Ulid::MIN, [7; 32]) }
+        let mut routing = Routing::starter();
+        routing.ladder.truncate(1);
+        let policy = Policy { ladder: Arc::new(routing), ..Policy::default() };
+        Self { now: START, policy, mint: Mint::new(START, Ulid::MIN, [7; 32]) }
+    }
+
+    /// A scene with the starter ladder.
+    pub(crate) fn climbing() -> Self {
+        Self { policy: Policy::default(), ..Self::new() }
     }
 
     pub(crate) fn context(&mut self) -> Context<'_> {
@@ -36,7 +49,7 @@ impl Scene {
     }
 
     pub(crate) fn raise_effects(&mut self, body: Json) -> Effects {
-        let command = Raise::read(&machine(), body, &Policy::default()).unwrap();
+        let command = Raise::read(&machine(), body, &self.policy).unwrap();
         raise(&command, &machine(), None, &mut self.context()).unwrap()
     }
 

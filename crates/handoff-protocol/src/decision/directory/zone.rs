@@ -71,8 +71,8 @@ impl Zone {
     /// back some come twice.
     #[must_use]
     pub fn local(&self, at: Timestamp) -> LocalTime {
-        // The library's range holds every timestamp of ours but the years before 0000, which there are none of.
-        let instant = jiff::Timestamp::from_millisecond(at.unix_millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        // The library's instants end a day before ours, so that every zone's clock stays within the year 9999.
+        let instant = jiff::Timestamp::from_millisecond(at.unix_millis()).unwrap_or(jiff::Timestamp::MAX);
         let face = self.0.to_datetime(instant);
         let day = jiff::civil::date(1970, 1, 1).until(face.date()).map_or(0, |span| i64::from(span.get_days()));
         let minute = i64::from(face.hour()) * 60 + i64::from(face.minute());

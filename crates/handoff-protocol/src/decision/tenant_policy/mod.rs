@@ -185,11 +185,8 @@ impl PolicyRouting {
             .or_else(|| ours.and_then(|ours| ours.targets.as_ref()))
             .or(self.default_targets.as_ref())
             .unwrap_or(&starter.targets);
-        let ladder = asked
-            .ladder
-            .as_ref()
-            .or_else(|| ours.and_then(|ours| ours.ladder.as_ref()))
-            .unwrap_or(&starter.ladder);
+        let ladder =
+            asked.ladder.as_ref().or_else(|| ours.and_then(|ours| ours.ladder.as_ref())).unwrap_or(&starter.ladder);
         Routing { targets: targets.clone(), ladder: ladder.clone() }
     }
 }

@@ -35,7 +35,8 @@ pub(super) fn policy(mut document: Json, tenant: OrgId) -> Result<TenantPolicy, 
     let reader = ObjectReader::new(&document, "")?;
     reader.integer("v")?;
     let org_id = OrgId::parse(reader.string("org_id")?).ok().filter(|org_id| *org_id == tenant);
-    let org_id = org_id.ok_or_else(|| reader.error("org_id", "must be the tenant that the policy is configured for"))?;
+    let org_id =
+        org_id.ok_or_else(|| reader.error("org_id", "must be the tenant that the policy is configured for"))?;
     instant(&reader, "updated_at")?;
     if let Some(text) = reader.optional_string("updated_by")? {
         PrincipalId::parse(text).map_err(|_| reader.error("updated_by", "must be the id of a principal"))?;

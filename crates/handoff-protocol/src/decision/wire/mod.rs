@@ -23,6 +23,7 @@ mod operations;
 mod prompt;
 mod raise;
 mod requires;
+mod routing;
 
 use serde::Serialize;
 
@@ -34,6 +35,7 @@ pub use self::{
     prompt::{Evidence, EvidenceKind, Prompt},
     raise::{RaiseBody, TtlPolicySpec},
     requires::{AnswerSpec, Requires, Unavailable},
+    routing::{EscalateBody, GradeBody, ReassignBody, ReportedGrade, RoutingSpec, RungSpec},
 };
 use crate::json::{Json, JsonError, to_json};
 
@@ -55,7 +57,10 @@ impl ToBody for AnswerBody {}
 impl ToBody for AttemptBody {}
 impl ToBody for CancelBody {}
 impl ToBody for CorrectBody {}
+impl ToBody for EscalateBody {}
+impl ToBody for GradeBody {}
 impl ToBody for RaiseBody {}
+impl ToBody for ReassignBody {}
 impl ToBody for RedeemBody {}
 impl ToBody for SupersedeBody {}
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AuthoritySpec, FieldSpec, Prompt, Requires, is_not_set};
+use super::{AuthoritySpec, FieldSpec, Prompt, Requires, RoutingSpec, is_not_set};
 use crate::{
     decision::{
         WaiterRef, limits,
@@ -46,6 +46,10 @@ pub struct RaiseBody {
     /// a leased one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_waiter_terminal: Option<WaiterTerminal>,
+    /// Who is reached, through which channels and when, where that is not for the server to choose. Needs a scope of its
+    /// own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<RoutingSpec>,
     /// Whether the program redeems the authorization before it acts; `advisory` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
@@ -78,6 +82,9 @@ pub struct TtlPolicySpec {
     /// The answer that counts under `default`: one that could settle the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_answer: Option<Object>,
+    /// How often people are reminded under `park`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reminder_every: Option<ExactDuration>,
 }
 
 impl RaiseBody {
@@ -94,6 +101,7 @@ impl RaiseBody {
             ttl_policy: None,
             attempt_ttl: None,
             on_waiter_terminal: None,
+            routing: None,
             mode: None,
             presentation_binding: None,
             dedupe_key: None,
@@ -139,6 +147,13 @@ impl RaiseBody {
         self
     }
 
+    /// Sets who is reached, how and when.
+    #[must_use]
+    pub fn routing(mut self, routing: RoutingSpec) -> Self {
+        self.routing = Some(routing);
+        self
+    }
+
     /// Sets what makes two raises one question.
     #[must_use]
     pub fn dedupe_key(mut self, key: impl Into<String>) -> Self {
@@ -165,12 +180,18 @@ impl TtlPolicySpec {
     /// A policy that needs no answer.
     #[must_use]
     pub fn new(on_expiry: OnExpiry) -> Self {
-        Self { on_expiry, default_answer: None }
+        Self { on_expiry, default_answer: None, reminder_every: None }
+    }
+
+    /// The policy `park`: it waits for as long as it takes, and people are reminded.
+    #[must_use]
+    pub fn remind(every: ExactDuration) -> Self {
+        Self { reminder_every: Some(every), ..Self::new(OnExpiry::Park) }
     }
 
     /// The policy `default`: this answer counts.
     #[must_use]
     pub fn answer(default_answer: Object) -> Self {
-        Self { on_expiry: OnExpiry::Default, default_answer: Some(default_answer) }
+        Self { on_expiry: OnExpiry::Default, default_answer: Some(default_answer), reminder_every: None }
     }
 }
