@@ -93,7 +93,7 @@ impl LocalTime {
     ///
     /// [`LocalTimeError`] for any other text.
     pub fn parse(text: &str) -> Result<Self, LocalTimeError> {
-        let ours = text.len() == 16 && text.bytes().nth(10) == Some(b'T') && !text.contains(['+', '[']);
+        let ours = text.len() == 16 && text.as_bytes().get(10) == Some(&b'T') && !text.contains(['+', '[']);
         let face: jiff::civil::DateTime = text.parse().map_err(|_| LocalTimeError)?;
         let at = Timestamp::parse(&format!("{text}:00Z")).map_err(|_| LocalTimeError)?;
         if !ours || face.second() != 0 {
