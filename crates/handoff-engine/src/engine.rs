@@ -10,9 +10,10 @@ use crate::{
     entropy::{Entropy, SystemEntropy},
     hub::Hub,
     identity::IdentityError,
+    outbound::Outbound,
     signer::Signer,
     store::{Store, StoreError},
-    worker::SweepCounters,
+    worker::{DueNow, SweepCounters},
 };
 
 /// Everything that Handoff does, over the ports it was built with. Clones share one engine.
@@ -30,6 +31,8 @@ pub(crate) struct Inner {
     pub(crate) public_base: String,
     pub(crate) hub: Hub,
     pub(crate) sweeps: SweepCounters,
+    pub(crate) due_now: DueNow,
+    pub(crate) outbound: Arc<Outbound>,
     pub(crate) signs: SignsOfLife,
     /// Since when this engine could hear a waiter.
     pub(crate) listening_since: Timestamp,
@@ -165,6 +168,8 @@ impl Builder {
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
                 sweeps: SweepCounters::default(),
+                due_now: DueNow::default(),
+                outbound: Arc::new(Outbound::default()),
                 signs: SignsOfLife::default(),
                 listener,
             }),

@@ -12,6 +12,7 @@
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
+//! | [`outbound`] | sending to the world without waiting for it |
 //! | [`worker`] | what happens by itself when its time comes |
 //!
 //! # Example
@@ -26,6 +27,7 @@ pub mod entropy;
 pub mod export;
 mod hub;
 pub mod identity;
+pub mod outbound;
 pub mod signer;
 pub mod store;
 mod transaction;

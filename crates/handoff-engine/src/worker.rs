@@ -4,11 +4,14 @@
 //! claim is exclusive, and the commit that acts settles it.
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
+use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use handoff_protocol::json::{from_json, read_str};
+use tokio::sync::Notify;
 
 use crate::{
     decision::TimerAction,
@@ -19,13 +22,17 @@ use crate::{
 /// How long a claim holds: far longer than any action takes.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// How many timers one claim takes.
-const BATCH: usize = 64;
+/// How many timers act at once: a store that commits in groups carries them in few commits.
+const AT_ONCE: usize = 64;
+
+/// How long a sweep that a commit asked for waits for more of them.
+const GATHER: Duration = Duration::from_millis(5);
 
 /// What one sweep did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Swept {
-    /// Timers that were claimed and acted on.
+    /// Timers that were claimed and acted on. What sends to the world counts when it is handed to the
+    /// [outbound executor](crate::outbound), which counts what comes of it.
     pub acted: usize,
     /// Timers whose action failed; they come back when their claim lapses.
     pub failed: usize,
@@ -40,6 +47,17 @@ pub struct SweepStats {
     pub failed: u64,
     /// How late the latest timer of the last sweep that found any was when it was claimed.
     pub lag: Duration,
+}
+
+/// Tells the worker of a commit that left something to do at once.
+#[derive(Debug, Default)]
+pub(crate) struct DueNow(Notify);
+
+impl DueNow {
+    /// Something is due. It is not lost while the worker is busy.
+    pub(crate) fn tell(&self) {
+        self.0.notify_one();
+    }
 }
 
 /// [`SweepStats`] as they are counted.
@@ -75,7 +93,8 @@ impl Engine {
 
     /// Acts on every timer that is due now, and answers when none is left. Tests call it under a virtual clock.
     ///
-    /// One timer that fails does not stop the others.
+    /// Timers act side by side, and one that fails does not stop the others. What sends to the world is handed over and
+    /// not waited for: [`outbound_idle`](Engine::outbound_idle) does that.
     ///
     /// # Errors
     ///
@@ -84,32 +103,50 @@ impl Engine {
         self.write_signs_of_life().await;
         let mut swept = Swept::default();
         let mut lag = Duration::ZERO;
+        let mut acting = FuturesUnordered::new();
         loop {
-            let claimed = self.inner.store.claim_timers(BATCH, LEASE).await?;
-            if claimed.timers.is_empty() {
+            let claimed = self.inner.store.claim_timers(AT_ONCE.saturating_sub(acting.len()), LEASE).await;
+            let timers = match claimed {
+                Ok(claimed) => {
+                    lag = claimed.timers.iter().map(|timer| claimed.now.since(timer.due)).fold(lag, Duration::max);
+                    claimed.timers
+                }
+                // What acts already is not left half way.
+                Err(error) => {
+                    while let Some(well) = acting.next().await {
+                        self.count(&mut swept, well);
+                    }
+                    return Err(error);
+                }
+            };
+            let found = !timers.is_empty();
+            if found {
+                self.inner.sweeps.lagged(lag);
+            } else if acting.is_empty() {
                 return Ok(swept);
             }
-            lag = claimed.timers.iter().map(|timer| claimed.now.since(timer.due)).fold(lag, Duration::max);
-            self.inner.sweeps.lagged(lag);
-            for timer in claimed.timers {
-                let well = self.act(&timer).await;
-                self.inner.sweeps.acted(well);
-                if well {
-                    swept.acted = swept.acted.saturating_add(1);
-                } else {
-                    swept.failed = swept.failed.saturating_add(1);
-                }
+            acting.extend(timers.into_iter().map(|timer| self.act(timer)));
+            // More is claimed while the slower half still acts; once nothing is due, all of it ends first.
+            let still = if found { AT_ONCE / 2 } else { 0 };
+            while acting.len() > still
+                && let Some(well) = acting.next().await
+            {
+                self.count(&mut swept, well);
             }
         }
     }
 
-    /// Sweeps until the returned future is dropped: at every `interval`, and at once after a sweep that found work.
+    /// Sweeps until the returned future is dropped: at every `interval`, and soon after a commit that left something to
+    /// do at once.
     pub async fn run_timers(&self, interval: Duration) {
         let mut ticks = tokio::time::interval(interval);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut healthy = true;
         loop {
-            ticks.tick().await;
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.inner.due_now.0.notified() => tokio::time::sleep(GATHER).await,
+            }
             match self.run_due_timers().await {
                 Ok(_) => healthy = true,
                 // One line for an outage, not one for each sweep of it.
@@ -122,21 +159,37 @@ impl Engine {
         }
     }
 
-    async fn act(&self, timer: &ClaimedTimer) -> bool {
+    fn count(&self, swept: &mut Swept, well: bool) {
+        self.inner.sweeps.acted(well);
+        let counter = if well { &mut swept.acted } else { &mut swept.failed };
+        *counter = counter.saturating_add(1);
+    }
+
+    /// Acts on one timer, and tells whether that went well. A panic is a defect that stops this timer alone.
+    async fn act(&self, timer: ClaimedTimer) -> bool {
+        let key = timer.key.clone();
+        AssertUnwindSafe(self.act_on(timer)).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(%key, "a timer panicked; it comes back when its claim lapses");
+            false
+        })
+    }
+
+    async fn act_on(&self, timer: ClaimedTimer) -> bool {
         let action = read_str(&timer.action)
             .map_err(|error| error.to_string())
             .and_then(|json| from_json::<TimerAction>(json).map_err(|error| error.to_string()));
+        let ClaimedTimer { tenant, key, epoch, .. } = timer.clone();
+        if let Ok(action) = action
+            && let Some(destination) = action.destination()
+        {
+            self.hand_over(timer, action, destination);
+            return true;
+        }
         let outcome = match action {
-            Ok(TimerAction::Expire { request }) => {
-                self.expire(timer.tenant, request, timer.key.clone(), timer.epoch).await
-            }
-            Ok(TimerAction::Lapse { request }) => {
-                self.lapse(timer.tenant, request, timer.key.clone(), timer.epoch).await
-            }
-            Ok(TimerAction::LapseLease { waiter }) => {
-                self.lapse_lease(timer.tenant, waiter, timer.key.clone(), timer.epoch).await
-            }
-            Ok(TimerAction::PurgeReplays) => self.purge_replays(timer.tenant, timer.key.clone(), timer.epoch).await,
+            Ok(TimerAction::Expire { request }) => self.expire(tenant, request, key, epoch).await,
+            Ok(TimerAction::Lapse { request }) => self.lapse(tenant, request, key, epoch).await,
+            Ok(TimerAction::LapseLease { waiter }) => self.lapse_lease(tenant, waiter, key, epoch).await,
+            Ok(TimerAction::PurgeReplays) => self.purge_replays(tenant, key, epoch).await,
             Err(reason) => {
                 tracing::error!(key = %timer.key, reason, "a timer says nothing that this version understands");
                 return false;

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use axum::http::{Method, StatusCode};
-use handoff_engine::worker::SweepStats;
+use handoff_engine::{outbound::OutboundStats, worker::SweepStats};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{
@@ -64,7 +64,7 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn text(&self, sweeps: SweepStats) -> Result<String, fmt::Error> {
+    pub(crate) fn text(&self, sweeps: SweepStats, outbound: OutboundStats) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("handoff");
         let counts = &self.0;
         registry.register("http_requests", "Calls answered, by route, method and status", counts.calls.clone());
@@ -74,6 +74,14 @@ impl Metrics {
         registry.register("timers_failed", "Timers whose action failed, each try", ConstCounter::new(sweeps.failed));
         let lag = ConstGauge::new(sweeps.lag.as_secs_f64());
         registry.register("sweep_lag_seconds", "How late the last sweep that found timers was", lag);
+        for (name, help, count) in [
+            ("sends_started", "Sends to the world that got a place", outbound.started),
+            ("sends_succeeded", "Sends that the receiver took", outbound.succeeded),
+            ("sends_failed", "Sends that the receiver did not take, each try", outbound.failed),
+            ("sends_postponed", "Sends that got no place in time and were put off", outbound.postponed),
+        ] {
+            registry.register(name, help, ConstCounter::new(count));
+        }
         let mut text = String::new();
         encode(&mut text, &registry)?;
         Ok(text)

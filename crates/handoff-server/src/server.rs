@@ -137,7 +137,7 @@ impl Running {
     }
 
     /// Stops: no new connection is accepted, held polls are answered with what there is, requests in flight end, and
-    /// then the timers and the store.
+    /// then the timers, what is being sent, and the store.
     pub async fn stop(mut self) {
         tracing::info!(target: LIFECYCLE, "stopping");
         self.engine.stop_waiting();
@@ -147,6 +147,7 @@ impl Running {
             self.serving.shutdown().await;
         }
         self.worker.shutdown().await;
+        self.engine.stop_sending(GRACE).await;
         tracing::info!(target: LIFECYCLE, "stopped");
     }
 }

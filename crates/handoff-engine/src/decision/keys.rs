@@ -144,6 +144,29 @@ pub(crate) enum TimerAction {
     PurgeReplays,
 }
 
+impl TimerAction {
+    /// Where it sends to; none for what this server does by itself.
+    pub(crate) fn destination(self) -> Option<Digest> {
+        match self {
+            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => None,
+        }
+    }
+
+    /// How often its send was put off since it was last tried.
+    pub(crate) fn times_put_off(self) -> u32 {
+        match self {
+            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => 0,
+        }
+    }
+
+    /// The same, put off once more.
+    pub(crate) fn put_off_once_more(self) -> Self {
+        match self {
+            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => self,
+        }
+    }
+}
+
 /// Replay records are purged an hour at a time, so that retention is a handful of timers a tenant and not one a record.
 pub(crate) fn purge_timer(expires_at: Timestamp) -> (TimerKey, Timestamp) {
     const HOUR: i64 = 60 * 60 * 1000;

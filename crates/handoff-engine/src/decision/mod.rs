@@ -19,9 +19,15 @@ mod operate;
 mod raise;
 mod read;
 mod redeem;
+mod send;
 mod supersede;
 mod timers;
 mod wait;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
@@ -39,14 +45,28 @@ use crate::{
 };
 
 impl Engine {
-    /// Runs a step of this domain and says what came of it in this domain's errors.
+    /// Runs a step of this domain and says what came of it in this domain's errors. What the commit leaves to do at once
+    /// is done soon.
     pub(crate) async fn decide<R, F>(&self, tenant: TenantId, reads: Reads, step: F) -> Result<R, DecisionError>
     where
         R: Send + 'static,
         F: Fn(&View<'_>, &Moment) -> Result<Outcome<R>, Halt<DecisionError>> + Send + Sync + 'static,
     {
+        let due_now = Arc::new(AtomicBool::new(false));
+        let noticed = Arc::clone(&due_now);
+        let step = move |view: &View<'_>, moment: &Moment| {
+            let outcome = step(view, moment)?;
+            let due = matches!(&outcome, Outcome::Write(writes, _) if writes.leaves_work(moment.now));
+            noticed.store(due, Ordering::Relaxed);
+            Ok(outcome)
+        };
         match transaction::run(self.inner.store.as_ref(), tenant, reads, step).await {
-            Ok(reply) => Ok(reply),
+            Ok(reply) => {
+                if due_now.load(Ordering::Relaxed) {
+                    self.inner.due_now.tell();
+                }
+                Ok(reply)
+            }
             Err(Failure::Refused(refusal)) => Err(refusal),
             Err(Failure::Store(error)) => Err(internal(&error)),
         }

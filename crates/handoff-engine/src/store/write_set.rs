@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use handoff_protocol::id::Ulid;
+use handoff_protocol::{id::Ulid, timestamp::Timestamp};
 
 use super::{BlobWrite, ChainAppend, Erasure, IndexName, NewEvent, RecordKind, TimerWrite, Topic};
 
@@ -101,4 +101,12 @@ pub struct WriteSet {
     pub timers: Vec<TimerWrite>,
     /// Topics whose waiters the commit wakes.
     pub wakes: Vec<Topic>,
+}
+
+impl WriteSet {
+    /// Whether a timer of it is due at once.
+    #[must_use]
+    pub fn leaves_work(&self, now: Timestamp) -> bool {
+        self.timers.iter().any(|timer| matches!(timer, TimerWrite::Put { due, .. } if *due <= now))
+    }
 }

@@ -49,7 +49,7 @@ async fn readiness(State(api): State<Api>) -> Response {
 }
 
 async fn metrics(State(api): State<Api>) -> Response {
-    match api.options.metrics.text(api.engine.sweep_stats()) {
+    match api.options.metrics.text(api.engine.sweep_stats(), api.engine.outbound_stats()) {
         Ok(text) => {
             let mut response = plain(StatusCode::OK, text);
             let format = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");

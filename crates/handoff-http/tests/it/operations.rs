@@ -68,6 +68,10 @@ async fn metrics_count_calls_by_route_and_never_by_what_was_sent() {
         "handoff_timers_acted_total 1",
         "handoff_timers_failed_total 0",
         "handoff_sweep_lag_seconds 3.0",
+        "handoff_sends_started_total 0",
+        "handoff_sends_succeeded_total 0",
+        "handoff_sends_failed_total 0",
+        "handoff_sends_postponed_total 0",
         "# EOF",
     ] {
         assert!(text.lines().any(|there| there == line), "no {line} in {text}");
