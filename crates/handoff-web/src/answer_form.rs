@@ -33,6 +33,7 @@ pub(crate) struct AnswerForm {
     pub(crate) controls: Vec<Control>,
     pub(crate) note: String,
     pub(crate) note_error: Option<&'static str>,
+    pub(crate) submit_help: String,
 }
 
 impl AnswerForm {
@@ -59,6 +60,7 @@ impl AnswerForm {
             controls: requires.fields.iter().map(control).collect(),
             note: submitted.and_then(|form| form.get("note")).unwrap_or_default().to_owned(),
             note_error: note_too_long.then_some(words::NOTE_TOO_LONG),
+            submit_help: words::submit_help(requires.authority.quorum),
         })
     }
 

@@ -170,6 +170,29 @@ pub(crate) const STRENGTH_ANSWERING: Saying =
 pub(crate) const NO_SECOND_FACTOR: Saying =
     Saying { title: "You can read this request, but not answer it here", text: "" };
 
+pub(crate) const ENDORSED: Saying = Saying {
+    title: "Your answer is recorded",
+    text: "It counts once enough others give the same one. Until then you can change it: send another.",
+};
+pub(crate) const GIVEN_IN_PART: Saying = Saying {
+    title: "A part of this was answered already",
+    text: "What is still needed is below; what was given before counts with it.",
+};
+
+/// How many must agree, and how many have answered.
+pub(crate) fn must_agree(quorum: u64, answered: usize) -> String {
+    let answered = if answered == 1 { "1 person has".to_owned() } else { format!("{answered} people have") };
+    format!("{answered} answered so far; {quorum} must agree.")
+}
+
+/// What the form says of sending it.
+pub(crate) fn submit_help(quorum: u64) -> String {
+    if quorum > 1 {
+        return format!("It counts once {quorum} people give the same answer; texts may differ.");
+    }
+    SUBMIT_HELP.to_owned()
+}
+
 /// What to say first to somebody who reads and lacks something to answer.
 pub(crate) fn can_only_read(lacking: Lacking) -> Saying {
     match lacking {

@@ -1,8 +1,8 @@
-//! `handoff answer`: answer a request, as a person.
+//! `handoff answer`: answer a request, as a person, in whole or in part, or pass it on.
 
-use handoff_client::{ClientError, NewAnswer};
+use handoff_client::{ClientError, Intent, NewAnswer};
 use handoff_protocol::{
-    decision::{ErrorCode, FieldKind, Requires, terms::RequestState},
+    decision::{ErrorCode, FieldKind, Requires, Target, terms::RequestState},
     id::RequestId,
     json::Json,
 };
@@ -25,7 +25,16 @@ pub(crate) struct Args {
     /// A value, NAME=VALUE; repeatable. `handoff show REQUEST` lists the fields
     #[arg(long = "value", value_name = "NAME=VALUE")]
     values: Vec<TypedValue>,
-    /// Words for the receipt
+    /// Give these values now and leave the rest for later, or for somebody else
+    #[arg(long, conflicts_with_all = ["unable", "delegate_to"])]
+    partial: bool,
+    /// Say that you cannot answer; the question stays open
+    #[arg(long, conflicts_with_all = ["values", "delegate_to"])]
+    unable: bool,
+    /// Pass the question on: a person's id, `role:ROLE`, or `anyone`
+    #[arg(long, value_name = "TARGET", value_parser = names::target, conflicts_with = "values")]
+    delegate_to: Option<Target>,
+    /// Words for the record
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// The person's token; better given in the environment
@@ -51,12 +60,24 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     if let Some(title) = request.prompt.get("title").and_then(Json::as_str) {
         output::note(&format!("answering: {title}"));
     }
-    let answer = NewAnswer { values, note: args.note, rendered_digest: None };
+    let intent = match (args.delegate_to, args.unable, args.partial) {
+        (Some(target), ..) => Intent::Delegate(target),
+        (None, true, _) => Intent::DeclareUnable,
+        (None, false, true) => Intent::GivePart,
+        (None, false, false) => Intent::Decide,
+    };
+    let pending = match intent {
+        Intent::Decide => "recorded; more people must agree before it counts\n",
+        Intent::GivePart => "recorded; the rest is still to be given: `handoff show` lists it\n",
+        Intent::Delegate(_) => "passed on; the question is still open\n",
+        Intent::DeclareUnable => "recorded; the question is still open\n",
+    };
+    let answer = NewAnswer { values, intent, note: args.note, rendered_digest: None };
     let result = client.answer(args.request, &answer, None).await.map_err(|error| refused(error, requires.as_ref()))?;
     let json = output::json(&result)?;
     args.output.result(&json, || match &result.receipt {
         Some(receipt) => format!("answered; receipt {} ({})\n", receipt.id, receipt.digest),
-        None => "recorded; the request is still pending\n".to_owned(),
+        None => pending.to_owned(),
     })?;
     Ok(Exit::Done)
 }

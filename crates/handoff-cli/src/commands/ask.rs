@@ -66,7 +66,8 @@ pub(crate) struct Args {
         long,
         value_name = "FILE",
         conflicts_with_all = [
-            "title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "leased", "role"
+            "title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "leased", "role",
+            "quorum"
         ]
     )]
     file: Option<PathBuf>,
@@ -88,6 +89,9 @@ pub(crate) struct Args {
     /// The least role that may answer
     #[arg(long, value_parser = ["viewer", "editor", "admin"])]
     role: Option<String>,
+    /// How many people must agree
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    quorum: Option<u64>,
     /// What makes this call the same call when it is made again
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
@@ -104,7 +108,7 @@ pub(crate) struct Args {
         value_parser = names::request,
         conflicts_with_all = [
             "title", "body", "fields", "options", "file", "ttl", "on_expiry", "default_answer", "leased", "waiter_ref",
-            "role", "idempotency_key", "no_wait"
+            "role", "quorum", "idempotency_key", "no_wait"
         ]
     )]
     resume: Option<RequestId>,
@@ -235,8 +239,15 @@ fn composed(args: &Args) -> Result<Json, Failure> {
     let mut requires = Object::new();
     requires.insert("v", 1);
     requires.insert("answer", Json::object([("fields", fields)].map(|(name, fields)| (name, Json::from(fields)))));
+    let mut authority = Object::new();
     if let Some(role) = &args.role {
-        requires.insert("authority", Json::object([("min_role", Json::from(role.as_str()))]));
+        authority.insert("min_role", role.as_str());
+    }
+    if let Some(quorum) = args.quorum {
+        authority.insert("quorum", quorum);
+    }
+    if !authority.is_empty() {
+        requires.insert("authority", authority);
     }
     let requires = Json::from(requires);
     let mut body = Object::new();

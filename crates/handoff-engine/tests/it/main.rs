@@ -14,5 +14,6 @@ mod listing;
 mod races;
 mod record;
 mod tenants;
+mod together;
 mod waiting;
 mod world;

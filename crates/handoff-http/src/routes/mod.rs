@@ -2,6 +2,7 @@
 
 mod authorizations;
 mod description;
+mod dispositions;
 mod export;
 mod keys;
 mod meta;
@@ -41,6 +42,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/requests/{request_id}/cancel", post(requests::cancel))
         .route("/v1/requests/{request_id}/supersede", post(requests::supersede))
         .route("/v1/requests/{request_id}/attempt", post(requests::attempt))
+        .route("/v1/requests/{request_id}/dispositions", get(dispositions::list))
         .route("/v1/requests/{request_id}/receipt", get(requests::receipt))
         .route("/v1/requests/{request_id}/deliveries", get(requests::deliveries))
         .route("/v1/receipts", get(receipts::list))

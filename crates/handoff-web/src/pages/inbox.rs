@@ -79,7 +79,8 @@ impl Row {
             asked_at: When(view.created_at),
             deadline: view.expires_at.map(|at| Deadline { at: When(at), now }),
             urgency: words::urgency(view.urgency),
-            can_answer: authority.is_ok_and(|authority| authority.check(&visitor.principal, now).is_ok()),
+            can_answer: authority
+                .is_ok_and(|authority| authority.check(&visitor.principal, &view.also_assigned, now).is_ok()),
         }
     }
 }

@@ -124,7 +124,7 @@ pub(super) fn respond(
 ) -> Response {
     let LoadedRequest { view, requires } = loaded;
     let now = site.engine.now();
-    let lacking = requires.authority.check(&visitor.principal, now).err();
+    let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, now).err();
     let is_pending = view.state == RequestState::Pending;
     let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(sealed, &requires));
     let mut answer_form = None;
@@ -149,7 +149,7 @@ pub(super) fn respond(
             };
             Some(Notice { faults, ..Notice::alert(saying, None) })
         }
-        (Occasion::Faulty(_) | Occasion::Looking, _) => standing(&view, lacking),
+        (Occasion::Faulty(_) | Occasion::Looking, _) => standing(&view, &requires, visitor, lacking),
     };
     let notice = notice.map(|notice| Notice { next: view.superseded_by, ..notice });
     let (state, tone) = match view.state {
@@ -174,16 +174,27 @@ pub(super) fn respond(
 }
 
 /// What there is to say of where a request stands, to somebody who only looks.
-fn standing(view: &RequestView, lacking: Option<Lacking>) -> Option<Notice> {
+fn standing(view: &RequestView, requires: &Requires, visitor: &Visitor, lacking: Option<Lacking>) -> Option<Notice> {
     match view.state {
-        RequestState::Pending => {
-            lacking.map(|lacking| Notice::calm(words::can_only_read(lacking), Some(&words::lacking(lacking))))
-        }
+        RequestState::Pending => match lacking {
+            Some(lacking) => Some(Notice::calm(words::can_only_read(lacking), Some(&words::lacking(lacking)))),
+            None => on_the_way(view, requires, visitor),
+        },
         RequestState::Answered => None,
         RequestState::Expired => Some(Notice::calm(words::EXPIRED, None)),
         RequestState::Cancelled => Some(Notice::calm(words::CANCELLED, view.cancel_reason.as_deref())),
         RequestState::Superseded => Some(Notice::calm(words::SUPERSEDED, None)),
     }
+}
+
+/// What was given already, to somebody who may answer: their own answer where it is not enough alone, or parts.
+fn on_the_way(view: &RequestView, requires: &Requires, visitor: &Visitor) -> Option<Notice> {
+    let visitor = visitor.principal.id();
+    if view.endorsements.iter().any(|endorser| endorser.principal_id.is_some() && endorser.principal_id == visitor) {
+        let needed = words::must_agree(requires.authority.quorum, view.endorsements.len());
+        return Some(Notice::calm(words::ENDORSED, Some(&needed)));
+    }
+    (!view.steps.is_empty()).then(|| Notice::calm(words::GIVEN_IN_PART, None))
 }
 
 /// Who asks, by name.

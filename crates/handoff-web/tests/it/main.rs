@@ -20,4 +20,5 @@ mod inbox;
 mod request;
 mod safety;
 mod settled;
+mod together;
 mod world;
