@@ -1,12 +1,21 @@
 //! The engine and its builder.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, RwLock},
+};
 
-use handoff_protocol::{decision::Policy, id::TenantId, timestamp::Timestamp};
+use handoff_protocol::{
+    decision::{Policy, channels::Channels, tenant_policy::VersionedPolicy},
+    id::{OrgId, TenantId},
+    timestamp::Timestamp,
+};
 
 use crate::{
+    channel::Channel,
     clock::{Clock, SystemClock},
     decision::SignsOfLife,
+    directory::Directory,
     entropy::{Entropy, SystemEntropy},
     hub::Hub,
     identity::IdentityError,
@@ -28,6 +37,10 @@ pub(crate) struct Inner {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
     pub(crate) policy: Arc<Policy>,
+    pub(crate) directory: Option<Arc<dyn Directory>>,
+    pub(crate) channels: HashMap<String, Arc<dyn Channel>>,
+    /// The policies that are in force here.
+    pub(crate) policies: RwLock<HashMap<OrgId, Arc<VersionedPolicy>>>,
     pub(crate) public_base: String,
     pub(crate) hub: Hub,
     pub(crate) sweeps: SweepCounters,
@@ -59,6 +72,8 @@ pub struct Builder {
     signer: Option<Arc<dyn Signer>>,
     policy: Option<Policy>,
     public_base: Option<String>,
+    directory: Option<Arc<dyn Directory>>,
+    channels: HashMap<String, Arc<dyn Channel>>,
 }
 
 /// An engine could not be built.
@@ -145,6 +160,18 @@ impl Builder {
         self
     }
 
+    /// Who knows people; without one the directory of the [`policy`](Self::policy) holds for every tenant.
+    pub fn directory(mut self, directory: Arc<dyn Directory>) -> Self {
+        self.directory = Some(directory);
+        self
+    }
+
+    /// A way to reach people, under its name. The pages of this deployment need none.
+    pub fn channel(mut self, channel: Arc<dyn Channel>) -> Self {
+        self.channels.insert(channel.name().to_owned(), channel);
+        self
+    }
+
     /// Builds the engine, publishes its signer's key and begins to listen to the store. Call it within a Tokio runtime.
     ///
     /// Timers act only while a [`worker`](crate::worker) runs.
@@ -157,6 +184,11 @@ impl Builder {
         let hub = Hub::default();
         let listener = hub.listen(store.wakes());
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let mut policy = self.policy.unwrap_or_default();
+        let declared = policy.channels.as_ref().clone();
+        let with =
+            |channels: Channels, (name, channel): (&String, &Arc<dyn Channel>)| channels.with(name, channel.facts());
+        policy.channels = Arc::new(self.channels.iter().fold(declared, with));
         let engine = Engine {
             inner: Arc::new(Inner {
                 store,
@@ -164,7 +196,10 @@ impl Builder {
                 clock,
                 entropy: self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy)),
                 signer: self.signer,
-                policy: Arc::new(self.policy.unwrap_or_default()),
+                policy: Arc::new(policy),
+                directory: self.directory,
+                channels: self.channels,
+                policies: RwLock::default(),
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
                 sweeps: SweepCounters::default(),

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`engine`] | [`Engine`] and its builder |
 //! | [`store`] | the store port |
+//! | [`channel`], [`directory`] | the ports that reach people, and know them |
 //! | [`clock`], [`entropy`], [`signer`] | the other ports |
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
@@ -19,8 +20,10 @@
 //!
 //! `examples/embed` in the repository is a complete program.
 
+pub mod channel;
 pub mod clock;
 pub mod decision;
+pub mod directory;
 mod document;
 pub mod engine;
 pub mod entropy;

@@ -190,6 +190,9 @@ impl Engine {
             Ok(TimerAction::Lapse { request }) => self.lapse(tenant, request, key, epoch).await,
             Ok(TimerAction::LapseLease { waiter }) => self.lapse_lease(tenant, waiter, key, epoch).await,
             Ok(TimerAction::PurgeReplays) => self.purge_replays(tenant, key, epoch).await,
+            Ok(TimerAction::Tend { request }) => self.tend(tenant, request, key, epoch).await,
+            // Whatever sends was handed over above.
+            Ok(TimerAction::SendDelivery { .. } | TimerAction::TellChange { .. }) => Ok(()),
             Err(reason) => {
                 tracing::error!(key = %timer.key, reason, "a timer says nothing that this version understands");
                 return false;

@@ -16,13 +16,14 @@ use handoff_protocol::{
 };
 
 use super::{
+    deliveries,
     documents::{ReceiptPlace, ReplayRecord},
     keys::{self, TimerAction},
 };
 use crate::{
     document::{self, Document, Kept},
     signer::Signer,
-    store::{BlobWrite, ChainAppend, EventType, NewEvent, StoreError, TimerWrite, WriteSet},
+    store::{BlobWrite, ChainAppend, EventType, NewEvent, StoreError, TimerKey, TimerWrite, WriteSet},
     transaction::Halt,
 };
 
@@ -32,6 +33,20 @@ pub(crate) struct Before<'a> {
     pub(crate) request: Option<&'a Kept<Request>>,
     pub(crate) waiter: Option<&'a Kept<Waiter>>,
     pub(crate) successor: Option<&'a Kept<Request>>,
+    /// The timer that the transition runs under, if it is one of reaching people.
+    pub(crate) claim: Claimed<'a>,
+}
+
+/// What becomes of the claimed timer that a transition runs under.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Claimed<'a> {
+    /// There is none that matters here.
+    #[default]
+    Nothing,
+    /// It is settled, so that what it waits for next needs it again.
+    Settled(&'a TimerKey),
+    /// It stays claimed, and is not to be touched.
+    Held(&'a TimerKey),
 }
 
 /// A write-set under construction.
@@ -148,6 +163,8 @@ impl Writes {
                 TimerChange::ClearAttempt => TimerWrite::Remove { key: keys::attempt_timer(request) },
             });
         }
+        let requested = before.request.map(|kept| &kept.document);
+        self.set.timers.extend(deliveries::timers(requested, &effects.request, before.claim)?);
         self.set.wakes.push(keys::request_topic(effects.request.id));
         self.set.wakes.push(keys::waiter_topic(&effects.request.waiter_ref));
         Ok(())

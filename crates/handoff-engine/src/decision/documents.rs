@@ -29,6 +29,8 @@ impl Document for Request {
             IndexRow { index: keys::BY_STATE, sort_key: keys::by_state(self.state, self.id) },
             IndexRow { index: keys::BY_WAITER, sort_key: keys::by_waiter(&self.waiter_ref, self.id) },
         ];
+        let deliveries = self.deliveries.iter().map(|delivery| keys::by_delivery(delivery.id));
+        rows.extend(deliveries.map(|sort_key| IndexRow { index: keys::BY_DELIVERY, sort_key }));
         if self.state == RequestState::Pending {
             rows.push(IndexRow { index: keys::OPEN_BY_WAITER, sort_key: keys::by_waiter(&self.waiter_ref, self.id) });
             rows.push(IndexRow {

@@ -3,7 +3,7 @@
 use handoff_protocol::{
     decision::{WaiterRef, terms::RequestState},
     digest::Digest,
-    id::{RequestId, Ulid},
+    id::{DeliveryId, RequestId, Ulid},
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ pub(crate) const SIGNAL: RecordKind = RecordKind::from_static("signal");
 pub(crate) const AUTHORIZATION: RecordKind = RecordKind::from_static("authorization");
 pub(crate) const DISPOSITION: RecordKind = RecordKind::from_static("disposition");
 pub(crate) const RECEIPT: RecordKind = RecordKind::from_static("receipt");
+pub(crate) const POLICY: RecordKind = RecordKind::from_static("policy");
+pub(crate) const POLICY_HEAD: RecordKind = RecordKind::from_static("policy_head");
 pub(crate) const REPLAY: RecordKind = RecordKind::from_static("replay");
 
 /// The chain of a tenant's receipts.
@@ -37,12 +39,18 @@ pub(crate) const LEASED: IndexName = IndexName::from_static("request.leased");
 pub(crate) const ORPHANED: IndexName = IndexName::from_static("request.orphaned");
 /// Dispositions that decided nothing, by request, then number.
 pub(crate) const DISPOSITIONS: IndexName = IndexName::from_static("disposition.request");
+/// The request of each delivery, by the delivery's id.
+pub(crate) const BY_DELIVERY: IndexName = IndexName::from_static("delivery.id");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
 /// Replay records, by the time they lapse.
 pub(crate) const REPLAYS: IndexName = IndexName::from_static("replay.expiry");
 
 pub(crate) fn by_id(id: RequestId) -> Vec<u8> {
+    ulid_bytes(id.ulid()).to_vec()
+}
+
+pub(crate) fn by_delivery(id: DeliveryId) -> Vec<u8> {
     ulid_bytes(id.ulid()).to_vec()
 }
 
@@ -117,6 +125,26 @@ pub(crate) fn attempt_timer(id: RequestId) -> TimerKey {
     TimerKey::new(format!("attempt/{id}"))
 }
 
+pub(crate) fn tend_timer(id: RequestId) -> TimerKey {
+    TimerKey::new(format!("tend/{id}"))
+}
+
+pub(crate) fn send_timer(id: DeliveryId) -> TimerKey {
+    TimerKey::new(format!("send/{id}"))
+}
+
+pub(crate) fn change_timer(id: RequestId) -> TimerKey {
+    TimerKey::new(format!("change/{id}"))
+}
+
+/// What deliveries through one channel wait for each other by: a share of its people, so that an address that hangs holds
+/// up few, and a channel that hangs no other channel.
+pub(crate) fn channel_destination(channel: &str, person: &str) -> Digest {
+    const SHARES: u8 = 16;
+    let share = Digest::of(person).as_bytes().first().map_or(0, |byte| byte % SHARES);
+    Digest::of(format!("channel/{channel}/{share}"))
+}
+
 pub(crate) fn lease_timer(waiter: Digest) -> TimerKey {
     TimerKey::new(format!("lease/{}", waiter.hex()))
 }
@@ -142,27 +170,71 @@ pub(crate) enum TimerAction {
     },
     /// Delete replay records that lapsed.
     PurgeReplays,
+    /// Do what reaching people asks for.
+    Tend {
+        /// About which request.
+        request: RequestId,
+    },
+    /// Send a delivery.
+    SendDelivery {
+        /// Of which request.
+        request: RequestId,
+        /// Which one.
+        delivery: DeliveryId,
+        /// What it waits for others by.
+        destination: Digest,
+        /// How often it was put off.
+        #[serde(default)]
+        put_off: u32,
+    },
+    /// Tell channels that what they show is out of date.
+    TellChange {
+        /// Of which request.
+        request: RequestId,
+        /// How often it was put off.
+        #[serde(default)]
+        put_off: u32,
+    },
 }
 
 impl TimerAction {
     /// Where it sends to; none for what this server does by itself.
     pub(crate) fn destination(self) -> Option<Digest> {
         match self {
-            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => None,
+            Self::SendDelivery { destination, .. } => Some(destination),
+            Self::TellChange { request, .. } => Some(channel_destination("", &request.to_string())),
+            Self::Expire { .. }
+            | Self::Lapse { .. }
+            | Self::LapseLease { .. }
+            | Self::PurgeReplays
+            | Self::Tend { .. } => None,
         }
     }
 
     /// How often its send was put off since it was last tried.
     pub(crate) fn times_put_off(self) -> u32 {
         match self {
-            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => 0,
+            Self::SendDelivery { put_off, .. } | Self::TellChange { put_off, .. } => put_off,
+            Self::Expire { .. }
+            | Self::Lapse { .. }
+            | Self::LapseLease { .. }
+            | Self::PurgeReplays
+            | Self::Tend { .. } => 0,
         }
     }
 
     /// The same, put off once more.
     pub(crate) fn put_off_once_more(self) -> Self {
         match self {
-            Self::Expire { .. } | Self::Lapse { .. } | Self::LapseLease { .. } | Self::PurgeReplays => self,
+            Self::SendDelivery { request, delivery, destination, put_off } => {
+                Self::SendDelivery { request, delivery, destination, put_off: put_off.saturating_add(1) }
+            }
+            Self::TellChange { request, put_off } => Self::TellChange { request, put_off: put_off.saturating_add(1) },
+            Self::Expire { .. }
+            | Self::Lapse { .. }
+            | Self::LapseLease { .. }
+            | Self::PurgeReplays
+            | Self::Tend { .. } => self,
         }
     }
 }

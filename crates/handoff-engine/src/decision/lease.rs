@@ -306,7 +306,7 @@ impl Engine {
                 return Ok(Outcome::Nothing(true));
             };
             let mut writes = Writes::default();
-            let before = Before { request: Some(&request), waiter: Some(&kept), successor: None };
+            let before = Before { request: Some(&request), waiter: Some(&kept), ..Before::default() };
             writes.effects(before, &effects, None).map_err(Halt::Broken)?;
             Ok(Outcome::Write(writes.finish(&mint), true))
         })

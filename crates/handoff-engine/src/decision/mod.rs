@@ -10,14 +10,20 @@ pub(crate) mod apply;
 mod attempt;
 mod cancel;
 mod correct;
+mod deliver;
+mod deliveries;
 mod dispositions;
 mod documents;
+mod escalate;
+mod grade;
 mod keys;
 mod lease;
 mod list;
 mod operate;
+mod policies;
 mod raise;
 mod read;
+mod reassign;
 mod redeem;
 mod send;
 mod supersede;
@@ -35,6 +41,7 @@ pub use self::keys::RECEIPTS;
 pub(crate) use self::{keys::TimerAction, lease::SignsOfLife};
 pub use self::{
     list::{RequestFilter, Span},
+    policies::PolicyError,
     raise::Raised,
     read::ReceiptFilter,
 };

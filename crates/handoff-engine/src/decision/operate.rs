@@ -1,8 +1,6 @@
 //! One operation on one request, under an idempotency key: the frame that answer, cancel, amend, supersede and the rest
 //! share (rules K-6, K-7).
 
-use std::sync::Arc;
-
 use handoff_protocol::{
     decision::{
         Context, DecisionError, Effects, Request, Waiter,
@@ -66,9 +64,27 @@ impl Engine {
             + Sync
             + 'static,
     {
+        let object = operate.id.to_string();
+        self.operate_on(&object, operate, transition).await
+    }
+
+    /// The same for an operation whose object, as its idempotency key knows it, is something of the request.
+    pub(super) async fn operate_on<R, F>(
+        &self,
+        object: &str,
+        operate: Operate<'_>,
+        transition: F,
+    ) -> Result<R, DecisionError>
+    where
+        R: Serialize + DeserializeOwned + Send + 'static,
+        F: Fn(&View<'_>, &Request, &Waiter, &mut Context<'_>) -> Result<Done<R>, Halt<DecisionError>>
+            + Send
+            + Sync
+            + 'static,
+    {
         let Operate { principal, operation, id, key, digest, reads } = operate;
         let keyed = key.map(|key| Keyed {
-            scope: ReplayScope::new(principal, operation, Some(id), key),
+            scope: ReplayScope::new(principal, operation, Some(object), key),
             digest,
             ttl: self.policy().idempotency_ttl,
         });
@@ -76,7 +92,7 @@ impl Engine {
         if let Some(keyed) = &keyed {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
-        let (policy, signer) = (Arc::clone(&self.inner.policy), self.inner.signer.clone());
+        let (policy, signer) = (self.policy_for(tenant_of(principal)).await?, self.inner.signer.clone());
         self.decide(tenant_of(principal), reads, move |view, moment| {
             let stored = match &keyed {
                 Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
@@ -97,7 +113,12 @@ impl Engine {
             let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
             let done = transition(view, &request.document, &waiter.document, &mut context)?;
             let mut writes = Writes::default();
-            let before = Before { request: Some(&request), waiter: Some(&waiter), successor: done.successor.as_ref() };
+            let before = Before {
+                request: Some(&request),
+                waiter: Some(&waiter),
+                successor: done.successor.as_ref(),
+                ..Before::default()
+            };
             writes.effects(before, &done.effects, signer.as_deref()).map_err(Halt::Broken)?;
             if let Some(keyed) = &keyed {
                 let text = json_text(&done.reply).map_err(Halt::Broken)?.to_string();

@@ -1,10 +1,8 @@
 //! Raising a request: rule K-1 in its order, atomically.
 
-use std::sync::Arc;
-
 use handoff_protocol::{
     decision::{
-        Context, DecisionError, Raise, Request, Waiter,
+        Context, DecisionError, Delivery, Raise, Request, Waiter,
         idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
         join, raise,
         view::RequestView,
@@ -59,7 +57,8 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<Raised, DecisionError> {
-        let command = Raise::read(principal, body, self.policy())?;
+        let policy = self.policy_for(tenant_of(principal)).await?;
+        let command = Raise::read(principal, body, &policy)?;
         let keyed = key.map(|key| Keyed {
             scope: ReplayScope::new(principal, Operation::Raise, None, key),
             digest: command.digest(),
@@ -75,7 +74,7 @@ impl Engine {
         if let Some(keyed) = &keyed {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
-        let (asker, policy) = (principal.clone(), Arc::clone(&self.inner.policy));
+        let asker = principal.clone();
         let came = self
             .decide(tenant_of(principal), reads, move |view, moment| {
                 let stored = match &keyed {
@@ -98,7 +97,7 @@ impl Engine {
                     Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
                     None => raise(&command, &asker, before, &mut context)?,
                 };
-                let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), successor: None };
+                let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), ..Before::default() };
                 let mut writes = Writes::default();
                 writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
                 if let Some(keyed) = &keyed {
@@ -118,7 +117,12 @@ impl Engine {
                 if returned {
                     self.write_sign_of_life((tenant_of(principal), request.waiter_ref.digest()), self.now()).await?;
                 }
-                Ok(Raised { request: RequestView::new(*request, None, None, self.public_base())?, created })
+                // What a raise made is shown as it was made: nobody was reached yet (rule D-6).
+                let mut view = RequestView::new(*request, None, None, self.public_base())?;
+                if created {
+                    view.deliveries = view.deliveries.iter().map(Delivery::as_made).collect();
+                }
+                Ok(Raised { request: view, created })
             }
             Came::Replayed(id) => {
                 Ok(Raised { request: self.request_view(tenant_of(principal), id).await?, created: false })

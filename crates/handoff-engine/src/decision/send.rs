@@ -21,13 +21,18 @@ const LONGEST: Duration = Duration::from_secs(30);
 impl Engine {
     /// Hands a claimed timer to the outbound executor. Nothing is waited for.
     pub(crate) fn hand_over(&self, timer: ClaimedTimer, action: TimerAction, destination: Digest) {
-        let engine = self.clone();
+        let (engine, sender, to_send) = (self.clone(), self.clone(), timer.clone());
         let send = async move {
             match action {
+                TimerAction::SendDelivery { request, delivery, .. } => {
+                    sender.send_delivery(to_send, request, delivery).await
+                }
+                TimerAction::TellChange { request, .. } => sender.tell_change(to_send, request).await,
                 TimerAction::Expire { .. }
                 | TimerAction::Lapse { .. }
                 | TimerAction::LapseLease { .. }
-                | TimerAction::PurgeReplays => Sent::Nothing,
+                | TimerAction::PurgeReplays
+                | TimerAction::Tend { .. } => Sent::Nothing,
             }
         };
         let put_off = async move { engine.put_off(timer, action).await };

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use handoff_engine::{
-    Engine,
+    Builder, Engine,
     decision::{Raised, ReceiptFilter, RequestFilter},
     identity::NewCredential,
     store::{Store, StoredEvent},
 };
 use handoff_protocol::{
     decision::{
-        DecisionError, ErrorCode, WaiterRef,
+        DecisionError, ErrorCode, Policy, Routing, WaiterRef,
         idempotency::IdempotencyKey,
         view::{AnswerResult, RequestView, SignalView},
     },
@@ -33,18 +33,27 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// A world that reaches people by its page alone, so that nothing happens by itself but what a test asks for.
     pub(crate) async fn new() -> Self {
         Self::with_label_hook(Arc::new(|_| {})).await
     }
 
     /// A world whose store calls `hook` at the labels of write-sets.
     pub(crate) async fn with_label_hook(hook: LabelHook) -> Self {
+        let mut routing = Routing::starter();
+        routing.ladder.truncate(1);
+        let policy = Policy { ladder: Arc::new(routing), ..Policy::default() };
+        Self::with(hook, Engine::builder().policy(policy)).await
+    }
+
+    /// A world of an engine that is built further from what is given.
+    pub(crate) async fn with(hook: LabelHook, builder: Builder) -> Self {
         let clock = VirtualClock::default();
         let entropy = Arc::new(SeededEntropy::new(1));
         let memory = MemoryStore::with_label_hook(Arc::new(clock.clone()), Arc::new(SeededEntropy::new(2)), hook);
         let store = Arc::new(FaultStore::new(memory, []));
         let signer = SigningKey::from_seed(KeyId::from_ulid(Ulid::from_u128(7)), &Secret::new([7; 32]));
-        let engine = Engine::builder()
+        let engine = builder
             .store(Arc::clone(&store) as Arc<dyn Store>)
             .clock(Arc::new(clock.clone()))
             .entropy(entropy)

@@ -44,6 +44,14 @@ pub enum Operation {
     Attempt,
     /// Correct a receipt.
     Correct,
+    /// Escalate.
+    Escalate,
+    /// Reassign.
+    Reassign,
+    /// Redeliver; its object is the delivery.
+    Redeliver,
+    /// Report a grade; its object is the delivery.
+    Grade,
 }
 
 impl Operation {
@@ -56,6 +64,10 @@ impl Operation {
             Self::Supersede => "supersede",
             Self::Attempt => "attempt",
             Self::Correct => "correct",
+            Self::Escalate => "escalate",
+            Self::Reassign => "reassign",
+            Self::Redeliver => "redeliver",
+            Self::Grade => "grade",
         }
     }
 }
@@ -67,10 +79,10 @@ pub struct ReplayScope(Digest);
 impl ReplayScope {
     /// The scope of a call.
     #[must_use]
-    pub fn new(principal: &Principal, operation: Operation, object: Option<RequestId>, key: &IdempotencyKey) -> Self {
-        let object = object.map(|id| id.to_string()).unwrap_or_default();
+    pub fn new(principal: &Principal, operation: Operation, object: Option<&str>, key: &IdempotencyKey) -> Self {
+        let object = object.unwrap_or_default();
         // Only the last part is free text, so line feeds keep the parts apart.
-        let parts = [principal.key_holder().as_str(), operation.as_str(), &object, &key.0].join("\n");
+        let parts = [principal.key_holder().as_str(), operation.as_str(), object, &key.0].join("\n");
         Self(Digest::of(parts.as_bytes()))
     }
 

@@ -26,7 +26,7 @@ use crate::{
     chain::Link,
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
-    id::{AuthorizationId, OrgId, PrincipalId, ReceiptId, RequestId, ResumeToken, SignalId},
+    id::{AuthorizationId, DeliveryId, OrgId, PrincipalId, ReceiptId, RequestId, ResumeToken, SignalId},
     json::{Json, Object},
     timestamp::Timestamp,
 };
@@ -232,6 +232,16 @@ pub struct RedeemResult {
     pub first_redemption: bool,
 }
 
+/// What asking for another attempt returns (rule V-12).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "RedeliverResult")]
+pub struct Redelivered {
+    /// The delivery.
+    pub delivery_id: DeliveryId,
+    /// When the attempt was queued.
+    pub queued_at: Timestamp,
+}
+
 /// What a reattachment returns (rule X-9).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReattachResult {
@@ -280,6 +290,12 @@ pub struct SignalList {
     pub has_more: bool,
 }
 
+/// Where a person answers a request: a locator, which asks for authentication (rule V-11).
+#[must_use]
+pub fn surface_url(base: &str, id: RequestId) -> String {
+    format!("{}/requests/{id}", base.trim_end_matches('/'))
+}
+
 impl RequestView {
     /// Builds what is served of a request.
     ///
@@ -294,7 +310,7 @@ impl RequestView {
     ) -> Result<Self, DecisionError> {
         Ok(Self {
             rendered_digest: request.rendered_digest().map_err(|_| DecisionError::Internal)?,
-            surface_url: format!("{}/requests/{}", surface_base.trim_end_matches('/'), request.id),
+            surface_url: surface_url(surface_base, request.id),
             id: request.id,
             state: request.state,
             version: request.version,
