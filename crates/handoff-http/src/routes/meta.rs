@@ -2,11 +2,15 @@
 
 use std::future::{Ready, ready};
 
+use axum::extract::State;
 use handoff_protocol::decision::{FieldKind, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::reply::{self, Reply};
+use crate::{
+    api::Api,
+    reply::{self, Reply},
+};
 
 /// What a client asks before anything else.
 #[derive(JsonSchema, Serialize)]
@@ -29,10 +33,10 @@ pub(crate) struct Meta {
     /// The version of the server.
     core_version: &'static str,
     /// The channels that it reaches people through.
-    channels: &'static [&'static str],
+    channels: Vec<String>,
 }
 
-pub(super) fn read() -> Ready<Reply> {
+pub(super) fn read(State(api): State<Api>) -> Ready<Reply> {
     let meta = Meta {
         protocol_version: "0.1",
         conformance_level: 1,
@@ -41,7 +45,7 @@ pub(super) fn read() -> Ready<Reply> {
         capability_types: &[],
         max_wait_seconds: limits::MAX_WAIT_SECONDS,
         core_version: env!("CARGO_PKG_VERSION"),
-        channels: &["inapp"],
+        channels: api.engine.policy().channels.names().map(str::to_owned).collect(),
     };
     ready(reply::ok(&meta).map(reply::cacheable))
 }

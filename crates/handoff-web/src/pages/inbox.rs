@@ -8,7 +8,7 @@ use axum::{
 };
 use handoff_engine::decision::RequestFilter;
 use handoff_protocol::{
-    decision::{Requires, terms::RequestState, view::RequestView},
+    decision::{Requires, directory::Directory, terms::RequestState, view::RequestView},
     id::RequestId,
     json::Json,
     timestamp::Timestamp,
@@ -58,10 +58,14 @@ pub(crate) async fn show(State(site): State<Site>, RawQuery(query): RawQuery, he
     let after = query.get("after").and_then(|cursor| RequestId::parse(cursor).ok());
     let filter =
         RequestFilter { states: vec![RequestState::Pending], after, limit: Some(PAGE), ..RequestFilter::default() };
+    let people = match site.engine.people(visitor.principal.tenant).await {
+        Ok(people) => people,
+        Err(error) => return page::refuse(&error, Some(&visitor)),
+    };
     match site.engine.requests(&visitor.principal, &filter).await {
         Ok(listing) => {
             let now = site.engine.now();
-            let rows = listing.data.iter().map(|view| Row::new(view, &visitor, now)).collect();
+            let rows = listing.data.iter().map(|view| Row::new(view, &visitor, &people, now)).collect();
             let page = InboxPage { frame: Frame::new(Some(&visitor)), rows, next: listing.next_cursor };
             page::render(StatusCode::OK, &page)
         }
@@ -70,7 +74,7 @@ pub(crate) async fn show(State(site): State<Site>, RawQuery(query): RawQuery, he
 }
 
 impl Row {
-    fn new(view: &RequestView, visitor: &Visitor, now: Timestamp) -> Self {
+    fn new(view: &RequestView, visitor: &Visitor, people: &Directory, now: Timestamp) -> Self {
         let authority = Requires::read(&view.requires).map(|requires| requires.authority);
         Self {
             id: view.id,
@@ -80,7 +84,7 @@ impl Row {
             deadline: view.expires_at.map(|at| Deadline { at: When(at), now }),
             urgency: words::urgency(view.urgency),
             can_answer: authority
-                .is_ok_and(|authority| authority.check(&visitor.principal, &view.also_assigned, now).is_ok()),
+                .is_ok_and(|authority| authority.check(&visitor.principal, &view.also_assigned, people, now).is_ok()),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The page of a request: what is asked, the form to answer it with, or what it came to.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
@@ -9,6 +11,7 @@ use axum::{
 use handoff_protocol::{
     decision::{
         DecisionError, Lacking, Requires,
+        directory::Directory,
         terms::{OnExpiry, RequestState},
         view::RequestView,
     },
@@ -43,7 +46,11 @@ pub(crate) async fn show(
         Err(error) => return page::refuse(&error, None),
     };
     match load(&site, &visitor, path).await {
-        Ok(loaded) => respond(StatusCode::OK, &site, &visitor, loaded, &Occasion::Looking),
+        Ok(loaded) => {
+            // The person has seen it (rule V-3); a page that could not note that is a page all the same.
+            let _ = site.engine.page_opened(&visitor.principal, loaded.view.id).await;
+            respond(StatusCode::OK, &site, &visitor, loaded, &Occasion::Looking)
+        }
         Err(error) => page::refuse(&error, Some(&visitor)),
     }
 }
@@ -53,6 +60,8 @@ pub(crate) async fn show(
 pub(super) struct LoadedRequest {
     pub(super) view: RequestView,
     pub(super) requires: Requires,
+    /// Who groups and rotations are.
+    pub(super) people: Arc<Directory>,
 }
 
 /// Loads a request of the visitor's tenant. A path that is no id, an id of nothing and one of another tenant are the
@@ -71,7 +80,8 @@ pub(super) async fn load(
 pub(super) async fn load_by_id(site: &Site, visitor: &Visitor, id: RequestId) -> Result<LoadedRequest, DecisionError> {
     let view = site.engine.surface(&visitor.principal, id).await?;
     let requires = Requires::read(&view.requires).map_err(|_| DecisionError::Internal)?;
-    Ok(LoadedRequest { view, requires })
+    let people = site.engine.people(visitor.principal.tenant).await?;
+    Ok(LoadedRequest { view, requires, people })
 }
 
 /// Why the page is shown.
@@ -122,9 +132,9 @@ pub(super) fn respond(
     loaded: LoadedRequest,
     occasion: &Occasion<'_>,
 ) -> Response {
-    let LoadedRequest { view, requires } = loaded;
+    let LoadedRequest { view, requires, people } = loaded;
     let now = site.engine.now();
-    let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, now).err();
+    let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, &people, now).err();
     let is_pending = view.state == RequestState::Pending;
     let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(sealed, &requires));
     let mut answer_form = None;
