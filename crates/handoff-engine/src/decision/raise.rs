@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Context, DecisionError, Delivery, Raise, Request, Waiter,
+        Context, DecisionError, Raise, Request, Waiter,
         idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
         join, raise,
         view::RequestView,
@@ -117,12 +117,7 @@ impl Engine {
                 if returned {
                     self.write_sign_of_life((tenant_of(principal), request.waiter_ref.digest()), self.now()).await?;
                 }
-                // What a raise made is shown as it was made: nobody was reached yet (rule D-6).
-                let mut view = RequestView::new(*request, None, None, self.public_base())?;
-                if created {
-                    view.deliveries = view.deliveries.iter().map(Delivery::as_made).collect();
-                }
-                Ok(Raised { request: view, created })
+                Ok(Raised { request: RequestView::new(*request, None, None, self.public_base())?, created })
             }
             Came::Replayed(id) => {
                 Ok(Raised { request: self.request_view(tenant_of(principal), id).await?, created: false })

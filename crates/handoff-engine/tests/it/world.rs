@@ -33,15 +33,14 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A world that reaches people by its page alone, so that nothing happens by itself but what a test asks for.
+    /// A world without a ladder, so that nothing happens by itself but what a test asks for.
     pub(crate) async fn new() -> Self {
         Self::with_label_hook(Arc::new(|_| {})).await
     }
 
     /// A world whose store calls `hook` at the labels of write-sets.
     pub(crate) async fn with_label_hook(hook: LabelHook) -> Self {
-        let mut routing = Routing::starter();
-        routing.ladder.truncate(1);
+        let routing = Routing { ladder: Vec::new(), ..Routing::starter() };
         let policy = Policy { ladder: Arc::new(routing), ..Policy::default() };
         Self::with(hook, Engine::builder().policy(policy)).await
     }

@@ -45,7 +45,7 @@ pub(super) fn read(State(api): State<Api>) -> Ready<Reply> {
         capability_types: &[],
         max_wait_seconds: limits::MAX_WAIT_SECONDS,
         core_version: env!("CARGO_PKG_VERSION"),
-        channels: api.engine.policy().channels.names().map(str::to_owned).collect(),
+        channels: api.engine.policy().channels.reaching().map(str::to_owned).collect(),
     };
     ready(reply::ok(&meta).map(reply::cacheable))
 }

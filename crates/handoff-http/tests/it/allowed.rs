@@ -1,10 +1,7 @@
 //! Where our document differs from the contract, and why.
 
-/// Operations that this build does not serve: escalation and reassignment, callbacks, capabilities, sinks, deliveries of
-/// their own.
-pub(crate) const NOT_SERVED: [&str; 11] = [
-    "escalateRequest",
-    "reassignRequest",
+/// Operations that this build does not serve: callbacks, capabilities, sinks.
+pub(crate) const NOT_SERVED: [&str; 7] = [
     "listSignalAttempts",
     "getCapabilityGrant",
     "revokeCapabilityGrant",
@@ -12,21 +9,17 @@ pub(crate) const NOT_SERVED: [&str; 11] = [
     "renewGrantSession",
     "releaseGrantSession",
     "submitSinkValues",
-    "getDelivery",
-    "redeliverDelivery",
 ];
 
 const NO_CAPABILITIES: &str = "this build offers no capabilities, and refuses by name rather than ignoring";
 const NO_SECRETS: &str = "this build takes no secrets and has no sinks, and refuses by name rather than ignoring";
-const NO_ROUTING: &str = "this build has the in-app page and no other channel, so there is nothing to route";
-const NO_DIRECTORY: &str = "this build knows neither groups nor rotations, so that nobody could ever answer";
 const NO_CALLBACKS: &str = "this build pushes nothing: a callback that would never come is refused";
 const NO_CONTINUATION: &str = "level 1: what the server would not give back is refused (rule L-4)";
 const ADDITIVE: &str = "reading Q-6: in the contract's schemas and fixtures, closed out by its OpenAPI document";
 const SECTION_22: &str = "the endpoint's row in section 22 has this refusal, the contract's document leaves it out";
 
 /// Where, what, and why. A star stands for anything.
-pub(crate) const ALLOWED: [(&str, &str, &str); 31] = [
+pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
     // What we accept.
     (
         "*body.requires",
@@ -37,17 +30,12 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 31] = [
     ("*body.requires.answer.fields[].type", r#""secret""#, NO_SECRETS),
     ("*body.requires.answer.fields[].sink_ref", "is not declared", NO_SECRETS),
     ("*body.requires.answer.value_sink", "is not declared", NO_SECRETS),
-    ("*body.requires.authority.assignees[].kind", r#""group""#, NO_DIRECTORY),
-    ("*body.requires.authority.assignees[].kind", r#""rotation""#, NO_DIRECTORY),
     ("*body.requires.capabilities", "goes beyond maxItems", NO_CAPABILITIES),
+    ("*body.routing.ladder[].channels[]", "goes beyond minLength", "no name names no channel"),
     ("raiseRequest body.callback", "is not declared", NO_CALLBACKS),
     ("raiseRequest body.resume_payload", "is not declared", NO_CONTINUATION),
     ("raiseRequest body.resume_ref", "is not declared", NO_CONTINUATION),
-    ("raiseRequest body.routing", "is not declared", NO_ROUTING),
-    ("raiseRequest body.ttl_policy.reminder_every", "is not declared", NO_ROUTING),
     ("answerRequest body.capability_uses", "goes beyond maxItems", NO_CAPABILITIES),
-    ("answerRequest body.delegate_to.kind", r#""group""#, NO_DIRECTORY),
-    ("answerRequest body.delegate_to.kind", r#""rotation""#, NO_DIRECTORY),
     (
         "answerRequest body.values",
         "goes beyond maxProperties",
@@ -60,6 +48,12 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 31] = [
     ("*.decision.receipt_id", "may be null", "members that do not apply are null (rule X-3)"),
     ("*decision.effective", "is not declared", ADDITIVE),
     ("*decision.delegated_to", "is not declared", "a receipt names the last delegation (rule S-2)"),
+    ("*deliveries[].attempts[].next_attempt_at", "is not declared", ADDITIVE),
+    ("*deliveries[].suppressed_reason", "is not declared", ADDITIVE),
+    ("listRequestDeliveries 200.data[].attempts[].next_attempt_at", "is not declared", ADDITIVE),
+    ("listRequestDeliveries 200.data[].suppressed_reason", "is not declared", ADDITIVE),
+    ("getDelivery 200.attempts[].next_attempt_at", "is not declared", ADDITIVE),
+    ("getDelivery 200.suppressed_reason", "is not declared", ADDITIVE),
     ("*rendered.binding", "is not declared", ADDITIVE),
     ("*rendered.diverged", "is not declared", ADDITIVE),
     ("*authority.endorsements", "is not declared", "every endorser is listed (rule A-8)"),

@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// Members that unmodified clients ignore and that the contract's closed schemas do not list.
-const ADDITIVE: [&str; 5] = ["effective", "binding", "diverged", "delegated_to", "endorsements"];
+const ADDITIVE: [&str; 7] =
+    ["effective", "binding", "diverged", "delegated_to", "endorsements", "next_attempt_at", "suppressed_reason"];
 
 /// Members that are null where they do not apply (rule X-3), which the closed schemas overlook.
 const NULLABLE: [&str; 1] = ["receipt_id"];

@@ -166,6 +166,22 @@ async fn what_is_served_is_what_the_published_schemas_say() {
     post("Request", format!("/v1/requests/{old}/supersede"), &format!(r#"{{"by":"{new}"}}"#), machine).await;
     world.pass(Duration::from_secs(3600)).await;
 
+    let passed = format!("/v1/requests/{}", world.raise("run:6").await.str("id"));
+    published.check("EscalateRequest", &read_str(r#"{"rung":1}"#).unwrap());
+    post("Request", format!("{passed}/escalate"), r#"{"rung":1}"#, machine).await;
+    let reassign = r#"{"to":{"kind":"role","value":"admin"},"reason":"hers"}"#;
+    published.check("ReassignRequest", &read_str(reassign).unwrap());
+    post("Request", format!("{passed}/reassign"), reassign, machine).await;
+    world.engine.run_due_timers().await.unwrap();
+    let deliveries = world.get(&format!("{passed}/deliveries")).token(machine).expect(200).await;
+    let delivery = format!("/v1/deliveries/{}", deliveries.str("data.0.id"));
+    get("Delivery", delivery.clone()).await;
+    get("DeliveryList", format!("{passed}/deliveries")).await;
+    published.check("GradeRequest", &read_str(r#"{"grade":"seen"}"#).unwrap());
+    post("Delivery", format!("{delivery}/grade"), r#"{"grade":"seen"}"#, machine).await;
+    let queued = world.post(&format!("{delivery}/redeliver"), "").token(machine).expect(202).await;
+    published.check("RedeliverResult", &queued.json());
+
     get("Request", request.clone()).await;
     get("DeliveryList", format!("{request}/deliveries")).await;
     get("Receipt", format!("{request}/receipt")).await;

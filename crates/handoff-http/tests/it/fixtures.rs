@@ -6,6 +6,7 @@ use handoff_protocol::{
     chain::verify_alone,
     decision::{
         Answer, Delivery, ErrorEnvelope,
+        tenant_policy::TenantPolicy,
         view::{AnswerResult, AuthorizationView, ReattachResult, ReceiptView, RequestView, SignalView},
     },
     digest::Digest,
@@ -89,10 +90,9 @@ fn kind(name: &str) -> Option<Kind> {
         "18-meta.json" => Meta,
         "signing/receipt-core.json" => Canonical(CORE),
         "signing/callback-body.json" => Canonical(""),
-        "use-cases/07-reassign-escalate.json" => Later("reassigning, escalating by hand and delegating"),
         _ if name.starts_with("use-cases/") => Played,
         "12-capability-grant.json" | "13-grant-session.json" => Later("capabilities"),
-        "19-tenant-policy.json" => Later("policies of a tenant"),
+        "19-tenant-policy.json" => Typed(policy, &[], ""),
         _ => return None,
     })
 }
@@ -101,6 +101,13 @@ fn kind(name: &str) -> Option<Kind> {
 fn typed<T: DeserializeOwned + Serialize>(value: Json) -> Result<Json, String> {
     let read: T = from_json(value).map_err(|error| error.to_string())?;
     to_json(&read).map_err(|error| error.to_string())
+}
+
+/// Reads a policy of the tenant that it names, and gives the document that is kept.
+fn policy(value: Json) -> Result<Json, String> {
+    let tenant = OrgId::parse(value.get("org_id").and_then(Json::as_str).unwrap_or_default());
+    let policy = TenantPolicy::read(value, tenant.map_err(|error| error.to_string())?);
+    policy.map(|policy| policy.document().clone()).map_err(|error| error.to_string())
 }
 
 /// Every file below the contract's fixtures, by its path there.

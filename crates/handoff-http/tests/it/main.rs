@@ -27,6 +27,7 @@ mod main_job;
 mod numbers;
 mod operations;
 mod race;
+mod reaching;
 mod schema;
 mod second_opinion;
 #[path = "../../examples/spec/files.rs"]

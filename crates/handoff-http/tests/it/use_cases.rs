@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use handoff_engine::identity::NewCredential;
 use handoff_protocol::{duration::ExactDuration, json::Json, principal::Role};
 
 use crate::{
@@ -26,6 +27,7 @@ pub(crate) async fn play(name: &str, case: &Json) {
         }
         "use-cases/05-review-and-correction.json" => review(&world, case).await,
         "use-cases/06-confirm-external-side-effect.json" => side_effect(&world, case).await,
+        "use-cases/07-reassign-escalate.json" => passing_on(&world, case).await,
         "use-cases/08-expiry-unanswered.json" => expiry(&world, case).await,
         _ => panic!("{name} is a new use case: play it"),
     }
@@ -99,6 +101,32 @@ async fn side_effect(world: &World, case: &Json) {
     assert_eq!(other.at("error.code"), *at(case, "expect.different_effect_key"));
     let altered = redeem(with("effect_digest", &format!("sha256:{}", "a".repeat(64))), 409).await;
     assert_eq!(altered.at("error.code"), *at(case, "expect.mismatched_digest"));
+}
+
+/// Whatever is done to reach somebody else, it stays one request, and one answer makes one receipt.
+async fn passing_on(world: &World, case: &Json) {
+    let request = world.raise("run:1").await.str("id");
+    let read = async |path: String| world.get(&path).token(&world.home.machine).expect(200).await;
+    let count = async |path: &str| read(path.to_owned()).await.at("data").as_array().map_or(0, <[Json]>::len);
+    let admin = world.engine.create_person(world.home.id, "Ada", Role::Admin).await.unwrap();
+    let admin = world.engine.issue_key(world.home.id, admin.into(), NewCredential::default()).await.unwrap();
+    for operation in at(case, "operations").as_array().unwrap() {
+        let path = operation.get("path").and_then(Json::as_str).unwrap().replace("{request_id}", &request);
+        let deliveries = format!("/v1/requests/{request}/deliveries");
+        let before = count(&deliveries).await;
+        let token = if path.ends_with("/answer") { &world.home.editor } else { &world.home.machine };
+        let reply = world.post(&path, body(operation, "body")).token(token).expect(200).await;
+        let state = if path.ends_with("/answer") { reply.at("request.state") } else { reply.at("state") };
+        assert_eq!(state, *at(operation, "expect.state"), "{path}");
+        assert!(reply.at("receipt").is_null(), "{path}");
+        if operation.get("expect").and_then(|expect| expect.get("new_deliveries")).is_some() {
+            assert!(count(&deliveries).await > before, "{path}");
+        }
+    }
+    let path = format!("/v1/requests/{request}/answer");
+    world.post(&path, r#"{"values":{"decision":"approve"}}"#).token(admin.expose()).expect(200).await;
+    assert_eq!(Json::from(count("/v1/requests").await), *at(case, "expect.request_count"));
+    assert_eq!(Json::from(count("/v1/receipts").await), *at(case, "expect.receipt_count_after_final_answer"));
 }
 
 /// The attempt lapses, told once and still answerable; then the deadline comes, and the waiter hears of it.

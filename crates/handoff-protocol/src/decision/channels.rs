@@ -9,6 +9,10 @@ pub(super) const IN_APP: &str = "inapp";
 /// The channel of what is raised to try things out.
 pub(super) const SANDBOX: &str = "sandbox";
 
+/// How long a delivery that is made by listing is not noted yet, in seconds: a request that ends sooner, as many do, costs
+/// no commit for it.
+pub(super) const LISTED_AFTER_SECONDS: u64 = 1;
+
 /// What a channel can do, as its adapter declares it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ChannelFacts {
@@ -52,6 +56,11 @@ pub enum Latency {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Channels(BTreeMap<String, ChannelFacts>);
 
+/// Whether deliveries through a channel are made by listing, on every deployment.
+pub(super) fn is_listing(channel: &str) -> bool {
+    matches!(channel, IN_APP | SANDBOX)
+}
+
 impl ChannelFacts {
     /// What is served of a channel without an adapter (rule V-5): it proves as little as one can.
     pub const UNKNOWN: Self = Self {
@@ -89,6 +98,11 @@ impl Channels {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ChannelFacts> {
         self.0.get(name)
+    }
+
+    /// The names of those that reach people, in alphabetical order.
+    pub fn reaching(&self) -> impl Iterator<Item = &str> {
+        self.names().filter(|name| *name != SANDBOX)
     }
 
     /// The names, in alphabetical order.

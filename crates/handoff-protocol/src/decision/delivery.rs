@@ -97,19 +97,6 @@ impl Delivery {
         }
     }
 
-    /// The delivery as it was made, before anything came of it: what the reply to a raise shows (rule D-6).
-    #[must_use]
-    pub fn as_made(&self) -> Self {
-        Self {
-            state: DeliveryState::Queued,
-            suppressed_reason: None,
-            grade_reached: None,
-            attempts: Vec::new(),
-            updated_at: self.created_at,
-            ..self.clone()
-        }
-    }
-
     /// The attempt that goes on.
     #[must_use]
     pub fn in_flight(&self) -> Option<&DeliveryAttempt> {
@@ -149,6 +136,16 @@ impl Delivery {
         }
         self.updated_at = now;
         n
+    }
+
+    /// Delivers by listing: the request stands where its target looks, so there is nothing to wait for.
+    pub(super) fn list(&mut self, now: Timestamp) {
+        self.begin(now);
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.ended_at = Some(now);
+            attempt.outcome = Some(AttemptOutcome::Accepted);
+        }
+        self.prove(Grade::Dispatched, now);
     }
 
     /// Keeps the delivery back (rule V-8).

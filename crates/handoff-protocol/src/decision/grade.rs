@@ -2,6 +2,7 @@
 
 use super::{
     body,
+    channels::{IN_APP, is_listing},
     context::{Context, check_scope},
     effects::Effects,
     error::DecisionError,
@@ -67,7 +68,7 @@ pub fn report_grade(
         let problem = format!("can be `{}` at the most on this delivery's channel", delivery.max_grade.as_str());
         return Err(DecisionError::invalid("grade", problem));
     }
-    if delivery.attempts.is_empty() {
+    if delivery.attempts.is_empty() && !is_listing(&delivery.channel) {
         return Err(DecisionError::invalid("grade", "can be reported of a delivery that was sent; this one was not"));
     }
     let mut next = request.clone();
@@ -91,7 +92,7 @@ pub fn see(request: &Request, principal: &Principal, context: &Context<'_>) -> O
     let mut next = request.clone();
     let mut seen = Vec::new();
     for delivery in &mut next.deliveries {
-        let is_page = delivery.channel == super::channels::IN_APP && delivery.reaches(Grade::Dispatched);
+        let is_page = delivery.channel == IN_APP && !delivery.state.is_final();
         let from = delivery.state;
         if is_page
             && context.policy.directory.means(&delivery.target, principal, context.now)

@@ -1,16 +1,16 @@
 //! The ladder: rungs that fire, and the deliveries that each of them makes (rules V-9, V-10, C-4, R4).
 
 use super::{
-    channels::{Addressing, ChannelFacts},
+    channels::ChannelFacts,
     context::Context,
     delivery::Delivery,
     effects::{Effects, EventType, TimerChange},
     limits,
     request::Request,
     target::Target,
-    terms::{AttemptOutcome, Grade},
+    terms::Grade,
 };
-use crate::{json::Json, timestamp::Timestamp};
+use crate::json::Json;
 
 /// Why a rung fires, as events say it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,10 +71,7 @@ fn mint(request: &mut Request, rung: u32, channels: &[String], targets: &[Target
                 return;
             }
             let target = context.policy.directory.settle_rotation(target, context.now);
-            let mut delivery = deliver(request, channel, target, rung, context);
-            if is_listing(request, channel, context) {
-                list(&mut delivery, context.now);
-            }
+            let delivery = deliver(request, channel, target, rung, context);
             request.deliveries.push(delivery);
         }
     }
@@ -92,22 +89,6 @@ pub(super) fn deliver(
     let rule = request.terms.as_ref().and_then(|terms| terms.channel(channel));
     let facts = rule.map_or(declared, |rule| rule.narrow(declared));
     Delivery::queued(context.mint.next(), request.id, channel, target, rung, facts, context.now)
-}
-
-/// Whether a delivery through the channel is made by listing the request.
-fn is_listing(request: &Request, channel: &str, context: &Context<'_>) -> bool {
-    let is_enabled = request.terms.as_ref().and_then(|terms| terms.channel(channel)).is_none_or(|rule| rule.is_enabled);
-    is_enabled && context.policy.channels.get(channel).is_some_and(|facts| facts.addressing == Addressing::Listing)
-}
-
-/// Delivers by listing: the commit that makes the delivery is what lists the request, so it is dispatched with it.
-fn list(delivery: &mut Delivery, now: Timestamp) {
-    delivery.begin(now);
-    if let Some(attempt) = delivery.attempts.last_mut() {
-        attempt.ended_at = Some(now);
-        attempt.outcome = Some(AttemptOutcome::Accepted);
-    }
-    delivery.prove(Grade::Dispatched, now);
 }
 
 /// Makes room for one more delivery: the oldest with which nothing goes on is forgotten, whose history is in the events.

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    channels,
     delivery::Delivery,
     request::Request,
     target::Target,
@@ -88,7 +89,7 @@ impl Request {
         policy.reminder_every
     }
 
-    /// When this request is to be [tended](super::tend()) next: the next rung, the next reminder, or at once while
+    /// When this request is to be [tended](super::tend()) next: the next rung, the next reminder, or soon while
     /// deliveries are not claimed. None once it ended.
     #[must_use]
     pub fn next_tend(&self) -> Option<Timestamp> {
@@ -96,7 +97,7 @@ impl Request {
             return None;
         }
         let queued = self.deliveries.iter().filter(|delivery| delivery.state == DeliveryState::Queued);
-        let fresh = queued.map(|delivery| delivery.created_at).min();
+        let fresh = queued.map(claim_time).min();
         [self.rung_time(self.outreach.next_rung()), self.next_reminder(), fresh].into_iter().flatten().min()
     }
 
@@ -116,6 +117,12 @@ impl Request {
             .flatten();
         again.into_iter().chain(retry).min()
     }
+}
+
+/// When a delivery that was made is claimed: at once, or with others that only list.
+fn claim_time(delivery: &Delivery) -> Timestamp {
+    let wait = if channels::is_listing(&delivery.channel) { channels::LISTED_AFTER_SECONDS } else { 0 };
+    delivery.created_at.saturating_add(ExactDuration::from_seconds(wait))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -1,6 +1,8 @@
 //! Reaching somebody whom a request was passed on to (section 12).
 
-use super::{context::Context, delivery::Delivery, ladder, request::Request, target::Target, terms::DeliveryState};
+use super::{
+    channels, context::Context, delivery::Delivery, ladder, request::Request, target::Target, terms::DeliveryState,
+};
 use crate::id::DeliveryId;
 
 /// Makes deliveries for a target at the request's current rung, one for each of its channels, and gives the id of the
@@ -21,7 +23,9 @@ pub(super) fn reach(request: &mut Request, target: &Target, context: &mut Contex
 pub(super) fn call_off(request: &mut Request, context: &Context<'_>) -> Vec<(DeliveryId, DeliveryState)> {
     let mut called_off = Vec::new();
     for delivery in &mut request.deliveries {
-        let waits = matches!(delivery.state, DeliveryState::Queued | DeliveryState::Retrying);
+        // What lists the request is out already, noted or not.
+        let waits = matches!(delivery.state, DeliveryState::Queued | DeliveryState::Retrying)
+            && !channels::is_listing(&delivery.channel);
         if waits && delivery.in_flight().is_none() {
             called_off.push((delivery.id, delivery.state));
             delivery.close(context.now);

@@ -85,6 +85,12 @@ fn claim_all(request: &mut Request, context: &mut Context<'_>) -> Vec<DeliveryId
 /// back. Gives the place of the delivery behind it.
 fn claim(request: &mut Request, place: usize, context: &mut Context<'_>) -> usize {
     let Some(delivery) = request.deliveries.get(place).cloned() else { return place.saturating_add(1) };
+    if lists(request, &delivery, context) {
+        if let Some(delivery) = request.deliveries.get_mut(place) {
+            delivery.list(context.now);
+        }
+        return place.saturating_add(1);
+    }
     let people = match people_of(request, &delivery, context) {
         Ok(people) => people,
         Err(reason) => {
@@ -117,12 +123,23 @@ fn claim(request: &mut Request, place: usize, context: &mut Context<'_>) -> usiz
     request.deliveries.iter().position(|known| known.id == delivery.id).map_or(0, |place| place.saturating_add(1))
 }
 
+/// Whether a delivery is made by listing the request, which reaches a place without its people.
+fn lists(request: &Request, delivery: &Delivery, context: &Context<'_>) -> bool {
+    is_enabled(request, &delivery.channel)
+        && context.policy.channels.get(&delivery.channel).is_some_and(|facts| facts.addressing == Addressing::Listing)
+}
+
+/// Whether the policy of the raise lets a channel be used.
+fn is_enabled(request: &Request, channel: &str) -> bool {
+    request.terms.as_ref().and_then(|terms| terms.channel(channel)).is_none_or(|rule| rule.is_enabled)
+}
+
 /// The people that a delivery is for, or why there is nobody to send to.
 fn people_of(request: &Request, delivery: &Delivery, context: &Context<'_>) -> Result<Vec<Person>, Suppression> {
-    let facts = context.policy.channels.get(&delivery.channel).ok_or(Suppression::ChannelUnknown)?;
-    let rule = request.terms.as_ref().and_then(|terms| terms.channel(&delivery.channel));
-    // A channel that lists has no queue, unless it was switched off when the delivery was made.
-    if rule.is_some_and(|rule| !rule.is_enabled) || facts.addressing == Addressing::Listing {
+    if context.policy.channels.get(&delivery.channel).is_none() {
+        return Err(Suppression::ChannelUnknown);
+    }
+    if !is_enabled(request, &delivery.channel) {
         return Err(Suppression::ChannelNotConfigured);
     }
     let people = context.policy.directory.resolve(&delivery.target, context.now);

@@ -3,9 +3,7 @@
 use handoff_protocol::{
     decision::{
         Amend, Correct, DecisionError, Effects, ErrorCode, Policy, Raise, Receipt, Request, TimerChange, Waiter, amend,
-        correctable,
-        terms::{Grade, RequestState},
-        view::RequestView,
+        correctable, terms::RequestState, view::RequestView,
     },
     digest::Digest,
     duration::ExactDuration,
@@ -171,7 +169,7 @@ fn links_agree_only_where_links_may_answer_and_each_is_told_by_its_credential() 
     assert_eq!(scene.answer(&raised, &holders[0], &yes).unwrap_err().code(), ErrorCode::AuthStrengthNotPermitted);
     scene.policy.link_only_permitted = true;
     let first = recorded(scene.answer(&raised, &holders[0], &yes), &raised.1);
-    assert!(!first.0.deliveries[0].reaches(Grade::Acted) && first.0.attempt_expires_at.is_none());
+    assert!(first.0.deliveries[0].grade_reached.is_none() && first.0.attempt_expires_at.is_none());
     let same = recorded(scene.answer(&first, &holders[0], &yes), &first.1);
     let second = recorded(scene.answer(&same, &holders[1], &yes), &same.1);
     let settled = scene.answer(&second, &member(1), &yes).unwrap();

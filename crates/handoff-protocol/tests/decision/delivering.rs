@@ -254,8 +254,10 @@ fn a_delivery_on_its_way_when_the_answer_lands_becomes_stale_and_no_rung_follows
     let body =
         with(&approve(), "routing", r#"{"targets":[{"kind":"principal","value":"usr_0000000000000000000000000B"}]}"#);
     let mut raised = scene.raise(&body);
-    scene.now = raised.0.next_tend().unwrap();
-    raised.0 = tended(&mut scene, &raised.0).request;
+    for _ in ["the page", "mail"] {
+        scene.now = raised.0.next_tend().unwrap();
+        raised.0 = tended(&mut scene, &raised.0).request;
+    }
     let mail = raised.0.deliveries[1].id;
     assert_eq!(raised.0.delivery(mail).unwrap().state, DeliveryState::Sending);
     let answered = scene.answer(&raised, &person_of(3, Role::Admin), YES).unwrap().request;

@@ -4,7 +4,7 @@ use handoff_protocol::{
     decision::{
         Amend, Correct, DecisionError, Effects, ErrorCode, Policy, Raise, Request, TimerChange, Waiter, amend, correct,
         join, limits,
-        terms::{DeliveryState, Grade, RequestState, UrgencyState},
+        terms::{DeliveryState, RequestState, UrgencyState},
         view::{AnswerResult, RequestView},
     },
     duration::ExactDuration,
@@ -232,7 +232,7 @@ fn what_a_link_began_is_begun_too_though_no_delivery_tells_of_it() {
     scene.policy.link_only_permitted = true;
     let raised = scene.raise(&with(&form(), "requires.authority.auth_strength", r#""link_only""#));
     let effects = scene.answer(&raised, &link(AuthStrength::LinkOnly), &part(r#"{"amount":1}"#)).unwrap();
-    assert_eq!(effects.request.deliveries[0].grade_reached, Some(Grade::Dispatched));
+    assert_eq!(effects.request.deliveries[0].grade_reached, None);
     assert!(effects.request.is_in_progress());
     assert_eq!(effects.request.progress.steps[0].by.principal_id, None);
 }

@@ -35,7 +35,7 @@ fn whoever_it_is_passed_to_is_reached_and_may_answer_from_then_on() {
         assert!(effects.receipt.is_none() && effects.signals.is_empty());
         assert_eq!((effects.request.id, effects.request.state), (raised.0.id, RequestState::Pending));
         let made = effects.request.deliveries.last().unwrap();
-        assert_eq!((made.rung, made.channel.as_str(), made.state), (0, "inapp", DeliveryState::Dispatched));
+        assert_eq!((made.rung, made.channel.as_str(), made.state), (0, "inapp", DeliveryState::Queued));
         let event = &effects.events[0];
         assert_eq!(event.event_type.as_str(), "request.reassigned");
         assert!(event.data.get("reason").is_none(), "events carry no words");
@@ -66,6 +66,9 @@ fn what_did_not_set_out_is_cancelled_and_what_did_stays() {
     let mut scene = Scene::new();
     scene.policy = policy();
     let (request, _) = scene.raise(&approve());
+    scene.now = request.next_tend().unwrap();
+    let Fired::Acted(listed) = tend(&request, &mut scene.context()) else { panic!("it is due") };
+    let request = listed.request;
     let command = Escalate::read(&machine(), json("{}")).unwrap();
     let queued = escalate(&request, &command, &mut scene.context()).unwrap().request;
     assert_eq!(queued.deliveries[1].state, DeliveryState::Queued);

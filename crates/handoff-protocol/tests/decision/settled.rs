@@ -95,7 +95,7 @@ fn a_cancellation_releases_the_waiter_with_one_signal_and_no_receipt() {
     assert_eq!(effects.request.state, RequestState::Cancelled);
     assert_eq!(effects.request.cancel_reason.as_deref(), Some("no longer needed"));
     assert_eq!(effects.request.waiter.state, WaiterState::Released);
-    assert_eq!(effects.request.deliveries[0].state, DeliveryState::Stale);
+    assert_eq!(effects.request.deliveries[0].state, DeliveryState::Cancelled);
     assert!(effects.receipt.is_none() && effects.authorization.is_none());
     let [signal] = effects.signals.as_slice() else { panic!("one signal") };
     let decision = handoff_protocol::json::to_json(signal.decision.as_ref().unwrap()).unwrap().to_text();
