@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, Method, StatusCode},
     response::Response,
 };
 use handoff_protocol::{
@@ -34,9 +34,13 @@ use crate::{
     words::{self, Saying},
 };
 
+/// What a browser says that fetches a page which nobody asked for yet.
+const LOOKS_AHEAD: &str = "sec-purpose";
+
 /// `GET /requests/{id}`.
 pub(crate) async fn show(
     State(site): State<Site>,
+    method: Method,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
@@ -47,8 +51,11 @@ pub(crate) async fn show(
     };
     match load(&site, &visitor, path).await {
         Ok(loaded) => {
-            // The person has seen it (rule V-3); a page that could not note that is a page all the same.
-            let _ = site.engine.page_opened(&visitor.principal, loaded.view.id).await;
+            // The person has seen it (rule V-3), unless their browser only looked ahead. A page of which that could not be
+            // noted is a page all the same.
+            if method == Method::GET && !headers.contains_key(LOOKS_AHEAD) {
+                let _ = site.engine.page_opened(&visitor.principal, loaded.view.id).await;
+            }
             respond(StatusCode::OK, &site, &visitor, loaded, &Occasion::Looking)
         }
         Err(error) => page::refuse(&error, Some(&visitor)),
