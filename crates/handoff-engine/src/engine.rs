@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use handoff_protocol::{decision::Policy, id::TenantId, timestamp::Timestamp};
+use handoff_protocol::{
+    decision::{CallbackPolicy, Policy},
+    id::TenantId,
+    timestamp::Timestamp,
+};
 
 use crate::{
+    callback::CallbackTransport,
     clock::{Clock, SystemClock},
     decision::SignsOfLife,
     entropy::{Entropy, SystemEntropy},
@@ -27,6 +32,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
+    pub(crate) callbacks: Option<Arc<dyn CallbackTransport>>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) public_base: String,
     pub(crate) hub: Hub,
@@ -57,6 +63,7 @@ pub struct Builder {
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signer: Option<Arc<dyn Signer>>,
+    callbacks: Option<Arc<dyn CallbackTransport>>,
     policy: Option<Policy>,
     public_base: Option<String>,
 }
@@ -133,6 +140,12 @@ impl Builder {
         self
     }
 
+    /// Who pushes signals; without one a raise that names a callback is refused, and no endpoint is a default.
+    pub fn callbacks(mut self, transport: Arc<dyn CallbackTransport>) -> Self {
+        self.callbacks = Some(transport);
+        self
+    }
+
     /// What the deployment chooses.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
@@ -156,6 +169,10 @@ impl Builder {
         let store = self.store.ok_or(BuildError::NoStore)?;
         let hub = Hub::default();
         let listener = hub.listen(store.wakes());
+        let mut policy = self.policy.unwrap_or_default();
+        if self.callbacks.is_none() {
+            policy.callbacks = CallbackPolicy::default();
+        }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let engine = Engine {
             inner: Arc::new(Inner {
@@ -164,7 +181,8 @@ impl Builder {
                 clock,
                 entropy: self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy)),
                 signer: self.signer,
-                policy: Arc::new(self.policy.unwrap_or_default()),
+                callbacks: self.callbacks,
+                policy: Arc::new(policy),
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
                 sweeps: SweepCounters::default(),

@@ -15,9 +15,12 @@ mod keys;
 mod lease;
 mod list;
 mod operate;
+mod push;
 mod raise;
 mod read;
 mod redeem;
+mod redeliver;
+mod resume;
 mod send;
 mod supersede;
 mod timers;
@@ -31,11 +34,15 @@ use std::sync::{
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
 pub use self::keys::RECEIPTS;
-pub(crate) use self::{keys::TimerAction, lease::SignsOfLife};
+pub(crate) use self::{
+    keys::{TimerAction, read_action},
+    lease::SignsOfLife,
+};
 pub use self::{
     list::{RequestFilter, Span},
     raise::Raised,
     read::ReceiptFilter,
+    resume::{ContinuationError, ContinuationKeyUse},
 };
 use crate::{
     engine::Engine,

@@ -21,15 +21,18 @@ const LONGEST: Duration = Duration::from_secs(30);
 impl Engine {
     /// Hands a claimed timer to the outbound executor. Nothing is waited for.
     pub(crate) fn hand_over(&self, timer: ClaimedTimer, action: TimerAction, destination: Digest) {
-        let engine = self.clone();
+        let (sender, claim) = (self.clone(), timer.clone());
         let send = async move {
             match action {
+                TimerAction::Push { signal, .. } => sender.push(&claim, signal).await,
                 TimerAction::Expire { .. }
                 | TimerAction::Lapse { .. }
                 | TimerAction::LapseLease { .. }
-                | TimerAction::PurgeReplays => Sent::Nothing,
+                | TimerAction::PurgeReplays
+                | TimerAction::WakePushes { .. } => Sent::Nothing,
             }
         };
+        let engine = self.clone();
         let put_off = async move { engine.put_off(timer, action).await };
         self.inner.outbound.start(destination, send, put_off);
     }

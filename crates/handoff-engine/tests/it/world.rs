@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handoff_engine::{
-    Engine,
+    Builder, Engine,
     decision::{Raised, ReceiptFilter, RequestFilter},
     identity::NewCredential,
     store::{Store, StoredEvent},
@@ -39,19 +39,22 @@ impl World {
 
     /// A world whose store calls `hook` at the labels of write-sets.
     pub(crate) async fn with_label_hook(hook: LabelHook) -> Self {
+        Self::with_engine(hook, |builder| builder).await
+    }
+
+    /// A world whose engine is built with more.
+    pub(crate) async fn with_engine(hook: LabelHook, more: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = VirtualClock::default();
         let entropy = Arc::new(SeededEntropy::new(1));
         let memory = MemoryStore::with_label_hook(Arc::new(clock.clone()), Arc::new(SeededEntropy::new(2)), hook);
         let store = Arc::new(FaultStore::new(memory, []));
         let signer = SigningKey::from_seed(KeyId::from_ulid(Ulid::from_u128(7)), &Secret::new([7; 32]));
-        let engine = Engine::builder()
+        let builder = Engine::builder()
             .store(Arc::clone(&store) as Arc<dyn Store>)
             .clock(Arc::new(clock.clone()))
             .entropy(entropy)
-            .signer(Arc::new(signer))
-            .build()
-            .await
-            .unwrap();
+            .signer(Arc::new(signer));
+        let engine = more(builder).build().await.unwrap();
         let tenant = engine.create_tenant().await.unwrap();
         let machine = add_machine(&engine, tenant).await;
         let person = add_person(&engine, tenant, Role::Editor).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use handoff_protocol::{
     decision::{ErrorEnvelope, WaiterRef, limits},
-    id::{AuthorizationId, ReceiptId, RequestId, SignalId},
+    id::{AuthorizationId, DeliveryId, ReceiptId, RequestId, SignalId},
     json::{Json, Object, to_json},
 };
 use schemars::{
@@ -35,10 +35,11 @@ const HEADERS: [(&str, &str, &str); 5] = [
 ];
 
 /// Parameters in paths: the name, the component, what it names.
-const IN_PATH: [(&str, &str, &str); 5] = [
+const IN_PATH: [(&str, &str, &str); 6] = [
     ("request_id", "RequestIdPath", "The request."),
     ("receipt_id", "ReceiptIdPath", "The receipt."),
     ("signal_id", "SignalIdPath", "The signal."),
+    ("delivery_id", "DeliveryIdPath", "The delivery."),
     ("authorization_id", "AuthorizationIdPath", "The authorization."),
     ("waiter_ref", "WaiterRefPath", "The waiter's reference, percent-encoded: `/` is `%2F`."),
 ];
@@ -137,6 +138,7 @@ fn parameters(schemas: &mut Schemas) -> Json {
             "request_id" => schemas.read::<RequestId>(),
             "receipt_id" => schemas.read::<ReceiptId>(),
             "signal_id" => schemas.read::<SignalId>(),
+            "delivery_id" => schemas.read::<DeliveryId>(),
             "authorization_id" => schemas.read::<AuthorizationId>(),
             _ => schemas.read::<WaiterRef>(),
         };

@@ -2,11 +2,15 @@
 
 use std::future::{Ready, ready};
 
+use axum::extract::State;
 use handoff_protocol::decision::{FieldKind, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::reply::{self, Reply};
+use crate::{
+    api::Api,
+    reply::{self, Reply},
+};
 
 /// What a client asks before anything else.
 #[derive(JsonSchema, Serialize)]
@@ -32,11 +36,13 @@ pub(crate) struct Meta {
     channels: &'static [&'static str],
 }
 
-pub(super) fn read() -> Ready<Reply> {
+/// The level is what the running configuration can do: without a key nothing that is handed over could be kept (rule L-4).
+pub(super) fn read(State(api): State<Api>) -> Ready<Reply> {
+    let continues = api.engine.keeps_continuations();
     let meta = Meta {
         protocol_version: "0.1",
-        conformance_level: 1,
-        extensions: &[],
+        conformance_level: if continues { 2 } else { 1 },
+        extensions: if continues { &["continuation"] } else { &[] },
         field_types: &FieldKind::NAMES,
         capability_types: &[],
         max_wait_seconds: limits::MAX_WAIT_SECONDS,

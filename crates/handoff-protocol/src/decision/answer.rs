@@ -140,7 +140,7 @@ pub fn answer(
     let now = context.now;
     let mut request = pending.clone();
     let mut waiter = waiter.clone();
-    let waiter_state = pending.waiter.state;
+    let waiter_state = pending.waiter.state.at_decision();
     let via = act_through(&mut request, answer, principal, now);
     let rendering = Rendering::of(pending, context.mint)?;
     let receipt = Receipt {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::{
+    callback::CallbackPolicy,
     error::{DecisionError, MissingScope},
     limits,
     schemas::{NoSchemas, Schemas},
 };
 use crate::{
+    continuation::Keyring,
     duration::ExactDuration,
     id::Mint,
     principal::{Principal, Scope},
@@ -36,6 +38,10 @@ pub struct Policy {
     pub idempotency_ttl: ExactDuration,
     /// The JSON Schemas that documents are checked against.
     pub schemas: Arc<dyn Schemas>,
+    /// Where signals are pushed, and who signs (section 19).
+    pub callbacks: CallbackPolicy,
+    /// What continuation data is sealed with; without it there is none (rule L-4).
+    pub continuation: Option<Arc<Keyring>>,
 }
 
 impl Default for Policy {
@@ -45,6 +51,8 @@ impl Default for Policy {
             authorization_ttl: ExactDuration::from_seconds(limits::AUTHORIZATION_TTL_SECONDS),
             idempotency_ttl: ExactDuration::from_seconds(limits::IDEMPOTENCY_TTL_SECONDS),
             schemas: Arc::new(NoSchemas),
+            callbacks: CallbackPolicy::default(),
+            continuation: None,
         }
     }
 }

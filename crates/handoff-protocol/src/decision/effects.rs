@@ -1,8 +1,8 @@
 //! What a transition comes to: a value that names everything that follows, for the engine to carry out as it stands.
 
 use super::{
-    authorization::Authorization, error::DecisionError, receipt::SealedReceipt, request::Request, signal::Signal,
-    terms::RequestState, waiter::Waiter,
+    authorization::Authorization, error::DecisionError, receipt::SealedReceipt, request::Request, resume::Continuation,
+    signal::Signal, terms::RequestState, waiter::Waiter,
 };
 use crate::{
     digest::Digest,
@@ -27,6 +27,8 @@ pub struct Effects {
     pub authorization: Option<Authorization>,
     /// Signals that were enqueued or changed.
     pub signals: Vec<Signal>,
+    /// Continuation data to keep.
+    pub continuation: Option<Continuation>,
     /// Copies of what was shown, to keep.
     pub renderings: Vec<Rendering>,
     /// What happened.
@@ -92,6 +94,8 @@ pub enum EventType {
     AttemptLapsed,
     /// E-4 *(additive)*.
     ReceiptCorrected,
+    /// H-8.
+    CallbackEndpointDisabled,
     /// W6 *(additive)*.
     WaiterOrphaned,
     /// W7 *(additive)*.
@@ -112,6 +116,7 @@ impl EventType {
             Self::AttemptArmed => "attempt.armed",
             Self::AttemptLapsed => "attempt.lapsed",
             Self::ReceiptCorrected => "receipt.corrected",
+            Self::CallbackEndpointDisabled => "callback.endpoint_disabled",
             Self::WaiterOrphaned => "waiter.orphaned",
             Self::WaiterRearmed => "waiter.rearmed",
         }
@@ -151,6 +156,7 @@ impl Effects {
             receipt: None,
             authorization: None,
             signals: Vec::new(),
+            continuation: None,
             renderings: Vec::new(),
             events: Vec::new(),
             timers: Vec::new(),

@@ -44,6 +44,8 @@ pub enum Operation {
     Attempt,
     /// Correct a receipt.
     Correct,
+    /// Deliver again; its object is the delivery.
+    Redeliver,
 }
 
 impl Operation {
@@ -56,6 +58,7 @@ impl Operation {
             Self::Supersede => "supersede",
             Self::Attempt => "attempt",
             Self::Correct => "correct",
+            Self::Redeliver => "redeliver",
         }
     }
 }
@@ -68,9 +71,14 @@ impl ReplayScope {
     /// The scope of a call.
     #[must_use]
     pub fn new(principal: &Principal, operation: Operation, object: Option<RequestId>, key: &IdempotencyKey) -> Self {
-        let object = object.map(|id| id.to_string()).unwrap_or_default();
+        Self::of(principal, operation, &object.map(|id| id.to_string()).unwrap_or_default(), key)
+    }
+
+    /// The scope of a call whose object is no request, by the object's id.
+    #[must_use]
+    pub fn of(principal: &Principal, operation: Operation, object: &str, key: &IdempotencyKey) -> Self {
         // Only the last part is free text, so line feeds keep the parts apart.
-        let parts = [principal.key_holder().as_str(), operation.as_str(), &object, &key.0].join("\n");
+        let parts = [principal.key_holder().as_str(), operation.as_str(), object, &key.0].join("\n");
         Self(Digest::of(parts.as_bytes()))
     }
 

@@ -13,6 +13,9 @@
 //! | W4, W9, X-8 | [`acknowledge()`] |
 //! | W6, W7, X-10 | [`lease`] |
 //! | Z-3 to Z-6 | [`redeem()`] |
+//! | W3, W5, H-3 to H-8, V-12 | [`pushed`], [`requeue`] |
+//! | H-4 | [`CallbackPolicy`] |
+//! | L-1 to L-4 | [`Continuation`] |
 //! | K-1 cases 1 and 2, K-6, K-7 | [`idempotency`] |
 //! | E-4 | [`Correct::read`], [`correct()`] |
 //! | A-1 to A-4 | [`Authority::check`] |
@@ -31,6 +34,7 @@ mod authority;
 mod authorization;
 mod backoff;
 mod body;
+mod callback;
 mod cancel;
 mod context;
 mod correct;
@@ -47,11 +51,13 @@ pub mod lease;
 pub mod limits;
 mod owner;
 mod prompt;
+mod push;
 mod raise;
 mod receipt;
 mod redeem;
 mod request;
 mod requires;
+mod resume;
 mod reword;
 mod routing;
 mod schemas;
@@ -73,6 +79,7 @@ pub use self::{
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     backoff::backoff,
+    callback::{Callback, CallbackEndpoint, CallbackFormat, CallbackPolicy, is_callback_url},
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_scope},
     correct::{Correct, correct, correctable},
@@ -84,6 +91,10 @@ pub use self::{
     expire::expire,
     expiry_policy::TtlPolicy,
     field::{Field, FieldKind, FieldOption},
+    push::{
+        EndpointHealth, Push, PushAttempt, PushAttempts, PushLog, PushResult, Pushed, Redelivery, is_to_be_pushed,
+        push_body, pushed, requeue, rest, wake,
+    },
     raise::{Raise, join, raise},
     receipt::{
         Actor, Clearance, Endorsement, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, SealError,
@@ -92,6 +103,7 @@ pub use self::{
     redeem::{Redeem, Redeemed, redeem},
     request::{ReceiptPointer, Request, RequestWaiter},
     requires::Requires,
+    resume::{Continuation, Resume, Resumed},
     routing::{Routing, Rung},
     schemas::{NoSchemas, Schemas},
     signal::{Decision, Signal},

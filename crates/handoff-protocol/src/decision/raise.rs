@@ -4,6 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     body,
+    callback::Callback,
     context::{Context, Policy, check_machine},
     delivery::Delivery,
     effects::{Effects, EventType, TimerChange},
@@ -13,6 +14,7 @@ use super::{
     limits, prompt,
     request::{Request, RequestWaiter},
     requires::{self, Requires},
+    resume::Resume,
     reword::reword,
     routing::Routing,
     terms::{
@@ -46,6 +48,8 @@ pub struct Raise {
     ttl: Option<ExactDuration>,
     ttl_policy: Option<TtlPolicy>,
     attempt_ttl: ExactDuration,
+    callback: Option<Callback>,
+    resume: Resume,
     effect_digest: Option<AnyDigest>,
     metadata: Option<Json>,
     test_mode: bool,
@@ -107,6 +111,8 @@ impl Raise {
             ttl_policy,
             attempt_ttl: duration(&reader, "attempt_ttl")?
                 .unwrap_or_else(|| ExactDuration::from_seconds(limits::ATTEMPT_TTL_SECONDS)),
+            callback: policy.callbacks.read(principal, &reader)?,
+            resume: Resume::read(&reader, policy.continuation.as_deref())?,
             effect_digest: reader
                 .optional_string("effect_digest")?
                 .map(|text| {
@@ -142,7 +148,7 @@ impl Raise {
 
 /// Refuses, rather than ignores, what a later version of this server will do.
 fn refuse_unavailable(reader: &ObjectReader<'_, '_>) -> Result<(), DecodeError> {
-    for name in ["routing", "callback", "resume_ref", "resume_payload"] {
+    for name in ["routing"] {
         if reader.optional(name).is_some() {
             return Err(reader.error(name, "is not available on this server"));
         }
@@ -190,6 +196,8 @@ pub fn raise(
     let deliver = if raise.test_mode { Delivery::sandbox } else { Delivery::in_app };
     let deliveries =
         routing.targets.iter().map(|target| deliver(context.mint.next(), id, target.clone(), now)).collect();
+    let keyring = context.policy.continuation.as_deref();
+    let continuation = raise.resume.keep(principal.tenant, id, keyring, context.mint)?;
     let request = Request {
         id,
         state: RequestState::Pending,
@@ -209,6 +217,8 @@ pub fn raise(
         ttl_policy: raise.ttl_policy.clone(),
         attempt_ttl: raise.attempt_ttl,
         routing,
+        callback: raise.callback.clone(),
+        continued: continuation.is_some(),
         effect_digest: raise.effect_digest.clone(),
         metadata: raise.metadata.clone(),
         raised_by,
@@ -230,6 +240,7 @@ pub fn raise(
         authorization: None,
     };
     let mut effects = Effects::of(request);
+    effects.continuation = continuation;
     effects.waiter = Some(joined_by(waiter, raise, raised_by, raise.liveness, now));
     effects.event(EventType::RequestRaised, [("waiter_ref_digest", Json::from(raise.waiter_ref.digest().to_string()))]);
     effects.timers.extend(effects.request.deadline().map(TimerChange::SetDeadline));

@@ -176,6 +176,19 @@ term! {
     }
 }
 term! {
+    /// How an attempt to push a signal went (rule H-7).
+    PushOutcome {
+        /// The receiver took it: a status of 2xx. That is not an acknowledgement (rule H-6).
+        Accepted = "accepted",
+        /// It failed in a way that may pass: no connection, 5xx, 429.
+        TransientFailure = "transient_failure",
+        /// It failed in a way that will not pass by itself.
+        PermanentFailure = "permanent_failure",
+        /// The receiver did not answer in time.
+        Timeout = "timeout",
+    }
+}
+term! {
     /// What a target names (rule V-9).
     TargetKind {
         /// One person.
@@ -286,6 +299,17 @@ impl WaiterTerminal {
         match liveness {
             Liveness::Durable => Self::Keep,
             Liveness::Leased => Self::Cancel,
+        }
+    }
+}
+
+impl WaiterState {
+    /// What a receipt says of the waiter (section 14): how a signal travels is no matter of the decision.
+    #[must_use]
+    pub const fn at_decision(self) -> Self {
+        match self {
+            Self::Delivering => Self::Signalled,
+            Self::Armed | Self::Signalled | Self::Acked | Self::Orphaned | Self::Released => self,
         }
     }
 }

@@ -11,6 +11,7 @@ use super::{
     limits,
     receipt::Receipt,
     request::Request,
+    resume::Resumed,
     routing::Routing,
     signal::{Decision, Signal},
     terms::{
@@ -332,8 +333,10 @@ impl AuthorizationView {
     }
 }
 
-impl From<Signal> for SignalView {
-    fn from(signal: Signal) -> Self {
+impl SignalView {
+    /// Builds what is served of a signal, with what its runtime handed over (rule L-2).
+    #[must_use]
+    pub fn new(signal: Signal, resumed: Resumed) -> Self {
         Self {
             id: signal.id,
             request_id: signal.request_id,
@@ -342,9 +345,9 @@ impl From<Signal> for SignalView {
             sequence: signal.sequence,
             resume_token: signal.resume_token,
             decision: signal.decision,
-            resume_ref: None,
-            resume_payload: None,
-            attempts: 0,
+            resume_ref: resumed.reference,
+            resume_payload: resumed.payload,
+            attempts: signal.push.map_or(0, |push| push.attempts),
             created_at: signal.created_at,
             acked_at: signal.acked_at,
         }

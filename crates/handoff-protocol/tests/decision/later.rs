@@ -69,9 +69,6 @@ fn everything_else_of_later_is_an_invalid_request() {
         ("requires.authority.assignees", r#"[{"kind":"rotation","value":"on-call"}]"#),
         ("routing", "{}"),
         ("routing", r#"{"targets":[{"kind":"anyone","value":"*"}]}"#),
-        ("callback", r#"{"url":"https://example.com/cb"}"#),
-        ("resume_ref", r#""thread/1""#),
-        ("resume_payload", r#""AAAA""#),
         ("ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1H"}"#),
     ] {
         assert_eq!(refusal(&with(&approve(), path, value)), ErrorCode::InvalidRequest, "{path} {value}");

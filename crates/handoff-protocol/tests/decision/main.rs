@@ -5,12 +5,14 @@
 mod answering;
 mod bodies;
 mod bundles;
+mod continuing;
 mod correcting;
 mod expiring;
 mod idempotency;
 mod later;
 mod leasing;
 mod numbers;
+mod pushing;
 mod raising;
 mod redeeming;
 mod refusals;

@@ -32,7 +32,7 @@ pub use self::{
     field::{FieldSpec, FieldType, OptionSpec},
     operations::{AckBody, AmendBody, AttemptBody, CancelBody, RedeemBody, SupersedeBody},
     prompt::{Evidence, EvidenceKind, Prompt},
-    raise::{RaiseBody, TtlPolicySpec},
+    raise::{CallbackSpec, RaiseBody, TtlPolicySpec},
     requires::{AnswerSpec, Requires, Unavailable},
 };
 use crate::json::{Json, JsonError, to_json};
