@@ -6,12 +6,13 @@ use std::{
 };
 
 use handoff_protocol::{
-    decision::{Policy, channels::Channels, tenant_policy::VersionedPolicy},
+    decision::{CallbackPolicy, Policy, channels::Channels, tenant_policy::VersionedPolicy},
     id::{OrgId, TenantId},
     timestamp::Timestamp,
 };
 
 use crate::{
+    callback::CallbackTransport,
     channel::Channel,
     clock::{Clock, SystemClock},
     decision::SignsOfLife,
@@ -36,6 +37,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
+    pub(crate) callbacks: Option<Arc<dyn CallbackTransport>>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) directory: Option<Arc<dyn Directory>>,
     pub(crate) channels: HashMap<String, Arc<dyn Channel>>,
@@ -70,6 +72,7 @@ pub struct Builder {
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signer: Option<Arc<dyn Signer>>,
+    callbacks: Option<Arc<dyn CallbackTransport>>,
     policy: Option<Policy>,
     public_base: Option<String>,
     directory: Option<Arc<dyn Directory>>,
@@ -148,6 +151,12 @@ impl Builder {
         self
     }
 
+    /// Who pushes signals; without one a raise that names a callback is refused, and no endpoint is a default.
+    pub fn callbacks(mut self, transport: Arc<dyn CallbackTransport>) -> Self {
+        self.callbacks = Some(transport);
+        self
+    }
+
     /// What the deployment chooses.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
@@ -183,8 +192,11 @@ impl Builder {
         let store = self.store.ok_or(BuildError::NoStore)?;
         let hub = Hub::default();
         let listener = hub.listen(store.wakes());
-        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let mut policy = self.policy.unwrap_or_default();
+        if self.callbacks.is_none() {
+            policy.callbacks = CallbackPolicy::default();
+        }
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let declared = policy.channels.as_ref().clone();
         let with =
             |channels: Channels, (name, channel): (&String, &Arc<dyn Channel>)| channels.with(name, channel.facts());
@@ -196,6 +208,7 @@ impl Builder {
                 clock,
                 entropy: self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy)),
                 signer: self.signer,
+                callbacks: self.callbacks,
                 policy: Arc::new(policy),
                 directory: self.directory,
                 channels: self.channels,

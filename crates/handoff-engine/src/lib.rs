@@ -9,7 +9,7 @@
 //! | [`engine`] | [`Engine`] and its builder |
 //! | [`store`] | the store port |
 //! | [`channel`], [`directory`] | the ports that reach people, and know them |
-//! | [`clock`], [`entropy`], [`signer`] | the other ports |
+//! | [`clock`], [`entropy`], [`signer`], [`callback`] | the other ports |
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
@@ -20,6 +20,7 @@
 //!
 //! `examples/embed` in the repository is a complete program.
 
+pub mod callback;
 pub mod channel;
 pub mod clock;
 pub mod decision;

@@ -10,11 +10,10 @@ use std::{
 };
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
-use handoff_protocol::json::{from_json, read_str};
 use tokio::sync::Notify;
 
 use crate::{
-    decision::TimerAction,
+    decision::{self, TimerAction},
     engine::Engine,
     store::{ClaimedTimer, StoreError},
 };
@@ -175,9 +174,7 @@ impl Engine {
     }
 
     async fn act_on(&self, timer: ClaimedTimer) -> bool {
-        let action = read_str(&timer.action)
-            .map_err(|error| error.to_string())
-            .and_then(|json| from_json::<TimerAction>(json).map_err(|error| error.to_string()));
+        let action = decision::read_action(&timer.action);
         let ClaimedTimer { tenant, key, epoch, .. } = timer.clone();
         if let Ok(action) = action
             && let Some(destination) = action.destination()
@@ -190,11 +187,12 @@ impl Engine {
             Ok(TimerAction::Lapse { request }) => self.lapse(tenant, request, key, epoch).await,
             Ok(TimerAction::LapseLease { waiter }) => self.lapse_lease(tenant, waiter, key, epoch).await,
             Ok(TimerAction::PurgeReplays) => self.purge_replays(tenant, key, epoch).await,
+            Ok(TimerAction::WakePushes { endpoint }) => self.wake_pushes(tenant, endpoint, key, epoch).await,
             Ok(TimerAction::Tend { request }) => self.tend(tenant, request, key, epoch).await,
             // Whatever sends was handed over above.
-            Ok(TimerAction::SendDelivery { .. } | TimerAction::TellChange { .. }) => Ok(()),
-            Err(reason) => {
-                tracing::error!(key = %timer.key, reason, "a timer says nothing that this version understands");
+            Ok(TimerAction::Push { .. } | TimerAction::SendDelivery { .. } | TimerAction::TellChange { .. }) => Ok(()),
+            Err(error) => {
+                tracing::error!(key = %timer.key, %error, "a timer says nothing that this version understands");
                 return false;
             }
         };

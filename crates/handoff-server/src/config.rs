@@ -1,5 +1,6 @@
 //! The configuration: typed, so that what starts can run.
 
+mod callbacks;
 mod effective;
 mod error;
 mod file;
@@ -11,10 +12,16 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
-use handoff_protocol::{decision::Policy, duration::ExactDuration, secret::Secret};
+use handoff_protocol::{
+    continuation::Keyring,
+    decision::{CallbackPolicy, Policy},
+    duration::ExactDuration,
+    secret::Secret,
+};
 
 pub use self::error::ConfigError;
 use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
@@ -61,6 +68,12 @@ pub struct Config {
     pub idempotency_window: ExactDuration,
     /// The files of the JSON Schemas for `document` fields, by the references under which fields name them.
     pub schemas: BTreeMap<String, PathBuf>,
+    /// Where signals are pushed unless a raise says so itself, and which secrets sign.
+    pub callbacks: CallbackPolicy,
+    /// Whether callbacks reach the public internet alone; none for what the public base suggests (rule H-9).
+    pub callback_guard: Option<bool>,
+    /// What continuation data is sealed with, the key that seals first; none keeps none.
+    pub continuation: Option<Arc<Keyring>>,
     /// A file with principals and tokens to load at the start.
     pub bootstrap: Option<PathBuf>,
     /// Principals and tokens to load at the start, as JSON text.
@@ -129,12 +142,25 @@ impl Config {
             rate_limit_per_minute: RATE_LIMIT_PER_MINUTE,
             idempotency_window: Policy::default().idempotency_ttl,
             schemas: BTreeMap::new(),
+            callbacks: CallbackPolicy::default(),
+            callback_guard: None,
+            continuation: None,
             bootstrap: None,
             bootstrap_json: None,
             log: LogFormat::Text,
             log_filter: None,
             crash_point: None,
         }
+    }
+}
+
+impl Config {
+    /// Whether callbacks reach the public internet alone: as configured, otherwise once people open the server by `https`.
+    #[must_use]
+    pub fn guards_callbacks(&self) -> bool {
+        let by_base =
+            matches!(&self.public_base, PublicBase::Fixed(base) if base.to_ascii_lowercase().starts_with("https:"));
+        self.callback_guard.unwrap_or(by_base)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use handoff_engine::{BuildError, Engine, IdentityError, store::Store};
-use handoff_protocol::{decision::Policy, signature::SigningKey};
+use handoff_channel_webhook::{Guard, WebhookTransport};
+use handoff_engine::{BuildError, Engine, IdentityError, decision::ContinuationError, store::Store};
+use handoff_protocol::{continuation::ContinuationKeyId, decision::Policy, signature::SigningKey};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
@@ -67,6 +68,18 @@ pub enum StartError {
         /// The key that is published as signing.
         kid: String,
     },
+    /// Something is sealed with a key that is not configured.
+    #[error(
+        "continuation data is sealed with the key `{keys}`, which is not configured; put it back into \
+         HANDOFF_CONTINUATION_KEYS, behind the current one, and run `handoffd continuation reseal` before it is dropped"
+    )]
+    ContinuationKeyMissing {
+        /// The names of the keys.
+        keys: String,
+    },
+    /// The keys of what is sealed cannot be looked through.
+    #[error(transparent)]
+    Continuation(#[from] ContinuationError),
     /// What is to be loaded cannot be used.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
@@ -168,20 +181,32 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         Some(key) => key,
         None => make_key(config, &store).await?,
     };
+    let callbacks = config.callbacks.clone();
+    let transport = callbacks.can_sign().then(|| {
+        let guard = if config.guards_callbacks() { Guard::PublicOnly } else { Guard::Open };
+        // The certificates that the system trusts are files as well.
+        tokio::task::spawn_blocking(move || WebhookTransport::new(guard))
+    });
     let policy = Policy {
+        callbacks,
+        continuation: config.continuation.clone(),
         link_only_permitted: config.link_only_permitted,
         max_quorum: config.max_quorum,
         idempotency_ttl: config.idempotency_window,
         schemas: Arc::new(schemas),
         ..Policy::default()
     };
-    let engine = Engine::builder()
-        .store(store)
-        .signer(Arc::new(key))
-        .policy(policy)
-        .public_base(config.public_base.of(address))
-        .build()
-        .await?;
+    let mut builder =
+        Engine::builder().store(store).signer(Arc::new(key)).policy(policy).public_base(config.public_base.of(address));
+    if let Some(transport) = transport {
+        builder = builder.callbacks(Arc::new(transport.await?));
+    }
+    let engine = builder.build().await?;
+    let missing = engine.missing_continuation_keys().await?;
+    if !missing.is_empty() {
+        let keys = missing.iter().map(ContinuationKeyId::as_str).collect::<Vec<_>>().join("`, `");
+        return Err(StartError::ContinuationKeyMissing { keys });
+    }
     engine.load_principals(principals).await?;
     Ok(engine)
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use handoff_protocol::{
     decision::{
-        Authorization, DecisionError, Effects, RecordedDisposition, Request, Signal, TimerChange, Waiter,
+        Authorization, Continuation, DecisionError, Effects, Event, RecordedDisposition, Request, Signal, TimerChange,
+        Waiter,
         idempotency::{Replay, ReplayOutcome, ReplayScope},
     },
     digest::Digest,
     duration::ExactDuration,
-    id::Mint,
+    id::{Mint, TenantId},
     json::{Json, from_json, read_str, to_json},
     timestamp::Timestamp,
 };
@@ -92,6 +93,15 @@ impl Writes {
         self.set.timers.push(write);
     }
 
+    /// Tells of something that happened.
+    pub(crate) fn event(&mut self, event: &Event) {
+        self.set.events.push(NewEvent {
+            event_type: EventType::from_static(event.event_type.as_str()),
+            subject: event.request_id.to_string(),
+            data: Arc::from(Json::Object(event.data.clone()).to_text()),
+        });
+    }
+
     /// Everything that a transition of a request names.
     pub(crate) fn effects(
         &mut self,
@@ -109,6 +119,10 @@ impl Writes {
         }
         for signal in &effects.signals {
             self.put::<Signal>(None, signal)?;
+            self.push(TenantId::Org(effects.request.org_id), signal, signal.created_at)?;
+        }
+        if let Some(continuation) = &effects.continuation {
+            self.put::<Continuation>(None, continuation)?;
         }
         if let Some(authorization) = &effects.authorization {
             self.put::<Authorization>(None, authorization)?;
@@ -134,13 +148,7 @@ impl Writes {
                 .blobs
                 .push(BlobWrite::Store { owner: rendering.id.to_string(), bytes: Bytes::from(rendering.text.clone()) });
         }
-        for event in &effects.events {
-            self.set.events.push(NewEvent {
-                event_type: EventType::from_static(event.event_type.as_str()),
-                subject: event.request_id.to_string(),
-                data: Arc::from(Json::Object(event.data.clone()).to_text()),
-            });
-        }
+        effects.events.iter().for_each(|event| self.event(event));
         let (request, waiter) = (effects.request.id, effects.request.waiter_ref.digest());
         for timer in &effects.timers {
             self.timer(match timer {

@@ -2,10 +2,9 @@
 
 use handoff_protocol::{
     decision::{
-        Context, DecisionError, Delivery, ReportGrade, Request, bounce, check_route, check_scope,
+        Context, DecisionError, Delivery, Redelivery, ReportGrade, Request, bounce, check_scope,
         idempotency::{IdempotencyKey, Operation},
         redeliver, report_grade, see,
-        view::Redelivered,
     },
     digest::Digest,
     id::{DeliveryId, Mint, RequestId, TenantId, Ulid},
@@ -38,24 +37,20 @@ impl Engine {
         request.delivery(id).cloned().ok_or(DecisionError::RequestNotFound)
     }
 
-    /// Queues one more attempt on a delivery (rule V-12). Repeating it under the same key returns the first result.
-    ///
-    /// # Errors
-    ///
-    /// [`DecisionError`]: the codes of `POST /deliveries/{id}/redeliver`. None of them has an effect.
-    pub async fn redeliver(
+    /// Queues one more attempt on a delivery of a request to people.
+    pub(super) async fn redeliver_to_people(
         &self,
         principal: &Principal,
+        request: RequestId,
         id: DeliveryId,
+        digest: Digest,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Redelivered, DecisionError> {
-        check_route(principal)?;
-        let request = self.request_of(tenant_of(principal), id).await?.id;
-        let (digest, reads) = (Digest::of(""), Reads::none());
+    ) -> Result<Redelivery, DecisionError> {
+        let reads = Reads::none();
         let operate = Operate { principal, operation: Operation::Redeliver, id: request, key, digest, reads };
         self.operate_on(&id.to_string(), operate, move |_, request, _, context| {
             let effects = redeliver(request, id, context)?;
-            Ok(Done::new(effects, Redelivered { delivery_id: id, queued_at: context.now }))
+            Ok(Done::new(effects, Redelivery { delivery_id: id, queued_at: context.now }))
         })
         .await
     }
@@ -133,7 +128,7 @@ impl Engine {
     }
 
     /// The request that a delivery is about.
-    async fn request_of(&self, tenant: TenantId, id: DeliveryId) -> Result<Request, DecisionError> {
+    pub(super) async fn request_of(&self, tenant: TenantId, id: DeliveryId) -> Result<Request, DecisionError> {
         let scan = IndexScan {
             tenant,
             index: keys::BY_DELIVERY,

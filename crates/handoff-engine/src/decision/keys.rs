@@ -1,14 +1,16 @@
 //! The names of this domain's rows: kinds, indexes, topics, timers.
 
 use handoff_protocol::{
+    continuation::ContinuationKeyId,
     decision::{WaiterRef, terms::RequestState},
     digest::Digest,
-    id::{DeliveryId, RequestId, Ulid},
+    id::{DeliveryId, RequestId, SignalId, Ulid},
+    json::{from_json, read_str},
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::store::{ChainName, IndexName, RecordKind, TimerKey, Topic};
+use crate::store::{ChainName, IndexName, RecordKind, StoreError, TimerKey, Topic};
 
 pub(crate) const REQUEST: RecordKind = RecordKind::from_static("request");
 pub(crate) const WAITER: RecordKind = RecordKind::from_static("waiter");
@@ -19,6 +21,9 @@ pub(crate) const RECEIPT: RecordKind = RecordKind::from_static("receipt");
 pub(crate) const POLICY: RecordKind = RecordKind::from_static("policy");
 pub(crate) const POLICY_HEAD: RecordKind = RecordKind::from_static("policy_head");
 pub(crate) const REPLAY: RecordKind = RecordKind::from_static("replay");
+pub(crate) const CONTINUATION: RecordKind = RecordKind::from_static("continuation");
+pub(crate) const PUSH_LOG: RecordKind = RecordKind::from_static("push_log");
+pub(crate) const ENDPOINT: RecordKind = RecordKind::from_static("callback_endpoint");
 
 /// The chain of a tenant's receipts.
 pub const RECEIPTS: ChainName = ChainName::from_static("receipts");
@@ -43,6 +48,10 @@ pub(crate) const DISPOSITIONS: IndexName = IndexName::from_static("disposition.r
 pub(crate) const BY_DELIVERY: IndexName = IndexName::from_static("delivery.id");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
+/// Signals whose push rests, by the digest of the endpoint's address, then signal.
+pub(crate) const RESTING: IndexName = IndexName::from_static("signal.resting");
+/// Sealed continuation data, by the name of its key, then request.
+pub(crate) const SEALED: IndexName = IndexName::from_static("continuation.key");
 /// Replay records, by the time they lapse.
 pub(crate) const REPLAYS: IndexName = IndexName::from_static("replay.expiry");
 
@@ -91,6 +100,20 @@ pub(crate) fn disposition(request: RequestId, n: u64) -> Vec<u8> {
 
 pub(crate) fn unacked(waiter: &WaiterRef, sequence: u64) -> Vec<u8> {
     [waiter.digest().as_bytes().as_slice(), &sequence.to_be_bytes()].concat()
+}
+
+pub(crate) fn resting(endpoint: Digest, signal: SignalId) -> Vec<u8> {
+    [endpoint.as_bytes().as_slice(), &ulid_bytes(signal.ulid())].concat()
+}
+
+/// No name of a key holds a NUL, so no key's rows are among another's.
+pub(crate) fn sealed(key: &ContinuationKeyId, request: RequestId) -> Vec<u8> {
+    [key.as_str().as_bytes(), &[0], &ulid_bytes(request.ulid())].concat()
+}
+
+/// Beyond every row of a key, and before those of the next.
+pub(crate) fn after_key(key: &ContinuationKeyId) -> Vec<u8> {
+    [key.as_str().as_bytes(), &[1]].concat()
 }
 
 pub(crate) fn replay_expiry(expires_at: Timestamp, id: &str) -> Vec<u8> {
@@ -149,6 +172,21 @@ pub(crate) fn lease_timer(waiter: Digest) -> TimerKey {
     TimerKey::new(format!("lease/{}", waiter.hex()))
 }
 
+pub(crate) fn push_timer(signal: SignalId) -> TimerKey {
+    TimerKey::new(format!("push/{signal}"))
+}
+
+pub(crate) fn wake_timer(endpoint: Digest) -> TimerKey {
+    TimerKey::new(format!("wake-pushes/{}", endpoint.hex()))
+}
+
+/// Reads what a timer does.
+pub(crate) fn read_action(text: &str) -> Result<TimerAction, StoreError> {
+    let unreadable = |reason: String| StoreError::Corrupt(format!("a timer's action: {reason}"));
+    let json = read_str(text).map_err(|error| unreadable(error.to_string()))?;
+    from_json(json).map_err(|error| unreadable(error.to_string()))
+}
+
 /// What a timer of this domain does when its time comes.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -195,6 +233,21 @@ pub(crate) enum TimerAction {
         #[serde(default)]
         put_off: u32,
     },
+    /// Push a signal.
+    Push {
+        /// Which.
+        signal: SignalId,
+        /// What stands for its destination among the places of the outbound executor.
+        to: Digest,
+        /// How often it was put off since it was last tried.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        put_off: u32,
+    },
+    /// Push what rested while an endpoint was disabled.
+    WakePushes {
+        /// The digest of its address.
+        endpoint: Digest,
+    },
 }
 
 impl TimerAction {
@@ -203,10 +256,12 @@ impl TimerAction {
         match self {
             Self::SendDelivery { destination, .. } => Some(destination),
             Self::TellChange { request, .. } => Some(channel_destination("", &request.to_string())),
+            Self::Push { to, .. } => Some(to),
             Self::Expire { .. }
             | Self::Lapse { .. }
             | Self::LapseLease { .. }
             | Self::PurgeReplays
+            | Self::WakePushes { .. }
             | Self::Tend { .. } => None,
         }
     }
@@ -215,28 +270,39 @@ impl TimerAction {
     pub(crate) fn times_put_off(self) -> u32 {
         match self {
             Self::SendDelivery { put_off, .. } | Self::TellChange { put_off, .. } => put_off,
+            Self::Push { put_off, .. } => put_off,
             Self::Expire { .. }
             | Self::Lapse { .. }
             | Self::LapseLease { .. }
             | Self::PurgeReplays
+            | Self::WakePushes { .. }
             | Self::Tend { .. } => 0,
         }
     }
 
     /// The same, put off once more.
-    pub(crate) fn put_off_once_more(self) -> Self {
-        match self {
-            Self::SendDelivery { request, delivery, destination, put_off } => {
-                Self::SendDelivery { request, delivery, destination, put_off: put_off.saturating_add(1) }
-            }
-            Self::TellChange { request, put_off } => Self::TellChange { request, put_off: put_off.saturating_add(1) },
-            Self::Expire { .. }
-            | Self::Lapse { .. }
-            | Self::LapseLease { .. }
-            | Self::PurgeReplays
-            | Self::Tend { .. } => self,
+    pub(crate) fn put_off_once_more(mut self) -> Self {
+        let times = self.times_put_off().saturating_add(1);
+        if let Self::Push { put_off, .. } | Self::SendDelivery { put_off, .. } | Self::TellChange { put_off, .. } =
+            &mut self
+        {
+            *put_off = times;
         }
+        self
     }
+
+    /// The same, tried just now.
+    pub(crate) fn tried(mut self) -> Self {
+        if let Self::Push { put_off, .. } = &mut self {
+            *put_off = 0;
+        }
+        self
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Replay records are purged an hour at a time, so that retention is a handful of timers a tenant and not one a record.

@@ -21,10 +21,13 @@ mod lease;
 mod list;
 mod operate;
 mod policies;
+mod push;
 mod raise;
 mod read;
 mod reassign;
 mod redeem;
+mod redeliver;
+mod resume;
 mod send;
 mod supersede;
 mod timers;
@@ -38,12 +41,16 @@ use std::sync::{
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
 pub use self::keys::RECEIPTS;
-pub(crate) use self::{keys::TimerAction, lease::SignsOfLife};
+pub(crate) use self::{
+    keys::{TimerAction, read_action},
+    lease::SignsOfLife,
+};
 pub use self::{
     list::{RequestFilter, Span},
     policies::PolicyError,
     raise::Raised,
     read::ReceiptFilter,
+    resume::{ContinuationError, ContinuationKeyUse},
 };
 use crate::{
     engine::Engine,

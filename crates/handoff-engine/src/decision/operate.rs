@@ -84,7 +84,7 @@ impl Engine {
     {
         let Operate { principal, operation, id, key, digest, reads } = operate;
         let keyed = key.map(|key| Keyed {
-            scope: ReplayScope::new(principal, operation, Some(object), key),
+            scope: ReplayScope::of(principal, operation, object, key),
             digest,
             ttl: self.policy().idempotency_ttl,
         });

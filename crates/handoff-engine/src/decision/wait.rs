@@ -136,11 +136,14 @@ impl Engine {
             limit: SIGNALS,
         };
         let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
-        let mut data = Vec::with_capacity(page.rows.len());
+        let mut signals = Vec::with_capacity(page.rows.len());
         for row in &page.rows {
-            let signal = document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document;
-            data.push(SignalView::from(signal));
+            signals.push(document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document);
         }
+        let resumed = self.resumed(tenant, &signals).await?;
+        let served =
+            signals.into_iter().zip(resumed).filter_map(|(signal, resumed)| Some(SignalView::new(signal, resumed?)));
+        let data = served.collect();
         Ok(SignalList { data, has_more: page.more })
     }
 

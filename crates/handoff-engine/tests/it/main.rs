@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod bootstrap;
+mod callbacks;
+mod continuing;
 mod correcting;
 mod events;
 mod expiry;

@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use handoff_engine::{
-    Engine,
+    Builder,
     channel::{Change, Channel, Message},
     directory::{Directory, DirectoryError},
 };
@@ -93,11 +93,9 @@ pub(crate) struct Reached {
 impl Reached {
     pub(crate) async fn new() -> Self {
         let (mail, rolodex) = (Recorder::new("email"), Arc::new(Rolodex::default()));
-        let builder = Engine::builder()
-            .policy(Policy::default())
-            .channel(Arc::clone(&mail) as _)
-            .directory(Arc::clone(&rolodex) as _);
-        Self { world: World::with(Arc::new(|_| {}), builder).await, mail, rolodex }
+        let (channel, directory) = (Arc::clone(&mail), Arc::clone(&rolodex));
+        let more = |builder: Builder| builder.policy(Policy::default()).channel(channel).directory(directory);
+        Self { world: World::with_engine(Arc::new(|_| {}), more).await, mail, rolodex }
     }
 
     /// Adds a person of the tenant, who is reached by mail.

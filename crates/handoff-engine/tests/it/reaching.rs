@@ -201,9 +201,9 @@ async fn a_single_delivery_is_read_sent_again_and_graded_and_repeats_change_noth
     let (engine, machine) = (&reached.world.engine, &reached.world.machine);
     let delivery = only(&reached, id).await;
     assert_eq!(engine.delivery(machine, delivery.id).await.unwrap(), delivery);
-    let queued = engine.redeliver(machine, delivery.id, Some(&key_of("r"))).await.unwrap();
+    let queued = engine.redeliver(machine, delivery.id, &json("{}"), Some(&key_of("r"))).await.unwrap();
     reached.world.clock.advance(MINUTE);
-    assert_eq!(engine.redeliver(machine, delivery.id, Some(&key_of("r"))).await.unwrap(), queued);
+    assert_eq!(engine.redeliver(machine, delivery.id, &json("{}"), Some(&key_of("r"))).await.unwrap(), queued);
     reached.settle().await;
     let again = only(&reached, id).await;
     assert_eq!((again.attempts.len(), again.state, reached.mail.addresses().len()), (2, DeliveryState::Dispatched, 2));
@@ -222,9 +222,9 @@ async fn a_single_delivery_is_read_sent_again_and_graded_and_repeats_change_noth
     );
     let unknown = handoff_protocol::id::DeliveryId::parse("dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT").unwrap();
     assert_eq!(code(engine.delivery(machine, unknown).await), ErrorCode::RequestNotFound);
-    assert_eq!(code(engine.redeliver(machine, unknown, None).await), ErrorCode::RequestNotFound);
+    assert_eq!(code(engine.redeliver(machine, unknown, &json("{}"), None).await), ErrorCode::RequestNotFound);
     reached.world.answer(id, "k").await.unwrap();
-    assert_eq!(code(engine.redeliver(machine, delivery.id, None).await), ErrorCode::AlreadyAnswered);
+    assert_eq!(code(engine.redeliver(machine, delivery.id, &json("{}"), None).await), ErrorCode::AlreadyAnswered);
 }
 
 #[tokio::test]

@@ -40,26 +40,22 @@ impl World {
 
     /// A world whose store calls `hook` at the labels of write-sets.
     pub(crate) async fn with_label_hook(hook: LabelHook) -> Self {
-        let routing = Routing { ladder: Vec::new(), ..Routing::starter() };
-        let policy = Policy { ladder: Arc::new(routing), ..Policy::default() };
-        Self::with(hook, Engine::builder().policy(policy)).await
+        Self::with_engine(hook, |builder| builder.policy(without_ladder())).await
     }
 
-    /// A world of an engine that is built further from what is given.
-    pub(crate) async fn with(hook: LabelHook, builder: Builder) -> Self {
+    /// A world whose engine is built with more.
+    pub(crate) async fn with_engine(hook: LabelHook, more: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = VirtualClock::default();
         let entropy = Arc::new(SeededEntropy::new(1));
         let memory = MemoryStore::with_label_hook(Arc::new(clock.clone()), Arc::new(SeededEntropy::new(2)), hook);
         let store = Arc::new(FaultStore::new(memory, []));
         let signer = SigningKey::from_seed(KeyId::from_ulid(Ulid::from_u128(7)), &Secret::new([7; 32]));
-        let engine = builder
+        let builder = Engine::builder()
             .store(Arc::clone(&store) as Arc<dyn Store>)
             .clock(Arc::new(clock.clone()))
             .entropy(entropy)
-            .signer(Arc::new(signer))
-            .build()
-            .await
-            .unwrap();
+            .signer(Arc::new(signer));
+        let engine = more(builder).build().await.unwrap();
         let tenant = engine.create_tenant().await.unwrap();
         let machine = add_machine(&engine, tenant).await;
         let person = add_person(&engine, tenant, Role::Editor).await;
@@ -119,6 +115,11 @@ impl World {
     pub(crate) async fn next_timer(&self) -> Option<handoff_protocol::timestamp::Timestamp> {
         self.store.claim_timers(0, std::time::Duration::ZERO).await.unwrap().next
     }
+}
+
+/// What a deployment chooses that reaches nobody by itself.
+pub(crate) fn without_ladder() -> Policy {
+    Policy { ladder: Arc::new(Routing { ladder: Vec::new(), ..Routing::starter() }), ..Policy::default() }
 }
 
 pub(crate) async fn add_machine(engine: &Engine, tenant: OrgId) -> Principal {

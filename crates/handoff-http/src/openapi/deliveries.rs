@@ -3,7 +3,7 @@
 use handoff_protocol::{
     decision::{
         Delivery,
-        view::{Redelivered, RequestView},
+        view::RequestView,
         wire::{EscalateBody, GradeBody, ReassignBody},
     },
     principal::Scope,
@@ -25,18 +25,6 @@ pub(super) fn add(document: &mut Document) {
         .returns("200", "The delivery, with what was tried.", delivery.clone())
         .refuses(&["404"]);
     document.add(get);
-    let queued = document.schemas.served::<Redelivered>();
-    let redeliver = Operation::post(
-        "/v1/deliveries/{delivery_id}/redeliver",
-        "redeliverDelivery",
-        TAG,
-        "Queues one more attempt on a delivery",
-    )
-    .callers(Callers::Holder(ROUTER))
-    .shared("IdempotencyKey")
-    .returns("202", "The attempt is queued; what comes of it shows on the delivery.", queued)
-    .refuses(&["404", "409"]);
-    document.add(redeliver);
     let body = document.schemas.read::<GradeBody>();
     let grade = Operation::post(
         "/v1/deliveries/{delivery_id}/grade",

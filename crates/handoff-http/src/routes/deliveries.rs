@@ -40,8 +40,9 @@ pub(super) async fn redeliver(
     caller: Caller,
     id: Named<DeliveryId>,
     SentKey(key): SentKey,
+    body: SentOptionalBody,
 ) -> Reply {
-    reply::json(StatusCode::ACCEPTED, &api.engine.redeliver(&caller.0, id.0, key.as_ref()).await?)
+    reply::json(StatusCode::ACCEPTED, &api.engine.redeliver(&caller.0, id.0, &body.0, key.as_ref()).await?)
 }
 
 pub(super) async fn grade(

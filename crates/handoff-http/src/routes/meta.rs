@@ -36,11 +36,13 @@ pub(crate) struct Meta {
     channels: Vec<String>,
 }
 
+/// The level is what the running configuration can do: without a key nothing that is handed over could be kept (rule L-4).
 pub(super) fn read(State(api): State<Api>) -> Ready<Reply> {
+    let continues = api.engine.keeps_continuations();
     let meta = Meta {
         protocol_version: "0.1",
-        conformance_level: 1,
-        extensions: &[],
+        conformance_level: if continues { 2 } else { 1 },
+        extensions: if continues { &["continuation"] } else { &[] },
         field_types: &FieldKind::NAMES,
         capability_types: &[],
         max_wait_seconds: limits::MAX_WAIT_SECONDS,

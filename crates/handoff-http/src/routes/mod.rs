@@ -60,6 +60,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/waiters/{waiter_ref}/reattach", post(waiters::reattach))
         .route("/v1/waiters/{waiter_ref}/terminal", post(waiters::terminal))
         .route("/v1/signals/{signal_id}/ack", post(signals::acknowledge))
+        .route("/v1/signals/{signal_id}/attempts", get(signals::attempts))
         .route("/v1/authorizations/{authorization_id}", get(authorizations::read))
         .route("/v1/authorizations/{authorization_id}/redeem", post(authorizations::redeem))
         .route("/v1/export", get(export::read))

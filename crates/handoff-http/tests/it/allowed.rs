@@ -1,8 +1,7 @@
 //! Where our document differs from the contract, and why.
 
-/// Operations that this build does not serve: callbacks, capabilities, sinks.
-pub(crate) const NOT_SERVED: [&str; 7] = [
-    "listSignalAttempts",
+/// Operations that this build does not serve: capabilities, sinks.
+pub(crate) const NOT_SERVED: [&str; 6] = [
     "getCapabilityGrant",
     "revokeCapabilityGrant",
     "resolveCapabilityGrant",
@@ -13,13 +12,12 @@ pub(crate) const NOT_SERVED: [&str; 7] = [
 
 const NO_CAPABILITIES: &str = "this build offers no capabilities, and refuses by name rather than ignoring";
 const NO_SECRETS: &str = "this build takes no secrets and has no sinks, and refuses by name rather than ignoring";
-const NO_CALLBACKS: &str = "this build pushes nothing: a callback that would never come is refused";
-const NO_CONTINUATION: &str = "level 1: what the server would not give back is refused (rule L-4)";
 const ADDITIVE: &str = "reading Q-6: in the contract's schemas and fixtures, closed out by its OpenAPI document";
+const STRICT: &str = "what is no JSON is refused wherever a body is read (rule B-1)";
 const SECTION_22: &str = "the endpoint's row in section 22 has this refusal, the contract's document leaves it out";
 
 /// Where, what, and why. A star stands for anything.
-pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
+pub(crate) const ALLOWED: [(&str, &str, &str); 30] = [
     // What we accept.
     (
         "*body.requires",
@@ -32,9 +30,6 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
     ("*body.requires.answer.value_sink", "is not declared", NO_SECRETS),
     ("*body.requires.capabilities", "goes beyond maxItems", NO_CAPABILITIES),
     ("*body.routing.ladder[].channels[]", "goes beyond minLength", "no name names no channel"),
-    ("raiseRequest body.callback", "is not declared", NO_CALLBACKS),
-    ("raiseRequest body.resume_payload", "is not declared", NO_CONTINUATION),
-    ("raiseRequest body.resume_ref", "is not declared", NO_CONTINUATION),
     ("answerRequest body.capability_uses", "goes beyond maxItems", NO_CAPABILITIES),
     (
         "answerRequest body.values",
@@ -61,5 +56,6 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
     ("getRequest 400", "is not declared", SECTION_22),
     ("pollWaiterSignals 404", "is not declared", SECTION_22),
     ("reattachWaiter 404", "is not declared", SECTION_22),
-    ("reattachWaiter 400", "is not declared", "what is no JSON is refused wherever a body is read (rule B-1)"),
+    ("reattachWaiter 400", "is not declared", STRICT),
+    ("redeliverDelivery 400", "is not declared", STRICT),
 ];

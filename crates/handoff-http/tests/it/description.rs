@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use handoff_http::openapi;
+use handoff_http::{HttpOptions, openapi};
 use handoff_protocol::json::{Json, read_str};
 
 use crate::{
-    spec_files,
+    callbacks, spec_files,
     world::{World, question},
 };
 
@@ -102,7 +102,7 @@ fn close(schema: &mut serde_json::Value) {
 #[tokio::test]
 async fn what_is_served_is_what_the_published_schemas_say() {
     let published = Published::new();
-    let world = World::new().await;
+    let world = World::built(HttpOptions::default(), callbacks::policy()).await;
     let (machine, editor) = (world.home.machine.as_str(), world.home.editor.as_str());
     let get = async |name: &str, path: String| {
         let value = world.get(&path).token(machine).expect(200).await.json();
@@ -120,6 +120,9 @@ async fn what_is_served_is_what_the_published_schemas_say() {
         ("effect_digest", r#""sha256:0000000000000000000000000000000000000000000000000000000000000000""#),
         ("ttl_policy", r#"{"on_expiry":"default","default_answer":{"decision":"reject"}}"#),
         ("test_mode", "true"),
+        ("callback", r#"{"url":"http://127.0.0.1:9/cb"}"#),
+        ("resume_ref", r#""thread/1""#),
+        ("resume_payload", r#""AAAA""#),
     ] {
         full.as_object_mut().unwrap().insert(name, read_str(value).unwrap());
     }
@@ -197,6 +200,11 @@ async fn what_is_served_is_what_the_published_schemas_say() {
     }
     post("ReattachResult", "/v1/waiters/run:5/terminal".to_owned(), "{}", machine).await;
     let signals = world.get("/v1/waiters/run:1/signals").token(machine).expect(200).await;
+    let attempts = format!("/v1/signals/{}/attempts", signals.str("data.0.id"));
+    get("CallbackAttemptList", attempts).await;
+    let delivery = signals.str("data.0.id").replace("sig_", "dlv_");
+    let queued = world.post(&format!("/v1/deliveries/{delivery}/redeliver"), "").token(machine).expect(202).await;
+    published.check("RedeliverResult", &queued.json());
     let ack = format!(r#"{{"resume_token":"{}","applied":true}}"#, signals.str("data.0.resume_token"));
     published.check("AckRequest", &read_str(&ack).unwrap());
     post("AckResult", format!("/v1/signals/{}/ack", signals.str("data.0.id")), &ack, machine).await;

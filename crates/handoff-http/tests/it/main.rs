@@ -5,11 +5,13 @@
 mod allowed;
 mod answers;
 mod bodies;
+mod callbacks;
 mod changes;
 mod client;
 mod clock;
 mod codes;
 mod compare;
+mod continuing;
 mod contract;
 mod correcting;
 mod credentials;

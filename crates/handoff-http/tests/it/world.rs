@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use handoff_engine::{
-    Engine,
+    Builder, Engine,
     clock::Clock as _,
     identity::NewCredential,
     store::{Loaded, Moment, Reads, RecordKey, RecordKind, RecordWrite, Step, Store as _, Transaction, WriteSet},
@@ -33,7 +33,11 @@ pub(crate) struct World {
     pub(crate) store: Arc<FaultStore<MemoryStore>>,
     pub(crate) home: Tenant,
     server: tokio::task::JoinHandle<()>,
+    more: More,
 }
+
+/// What an engine is built with besides.
+pub(crate) type More = Arc<dyn Fn(Builder) -> Builder + Send + Sync>;
 
 /// A tenant and a token of everyone in it.
 pub(crate) struct Tenant {
@@ -49,22 +53,27 @@ impl World {
     }
 
     pub(crate) async fn with(options: HttpOptions) -> Self {
+        Self::built(options, Arc::new(|builder| builder)).await
+    }
+
+    /// A server whose engine is built with more, also after a restart.
+    pub(crate) async fn built(options: HttpOptions, more: More) -> Self {
         logs::install();
         let time = VirtualClock::default();
         let clock = Arc::new(WatchedClock::new(time.clone()));
         let entropy = Arc::new(SeededEntropy::new(1));
         let memory = MemoryStore::new(Arc::new(time.clone()), Arc::clone(&entropy) as _);
         let store = Arc::new(FaultStore::new(memory, []));
-        let engine = build(&store, &clock, entropy).await;
+        let engine = build(&store, &clock, entropy, &more).await;
         let (address, server) = serve(app(&engine, options)).await;
         let home = Tenant::new(&engine).await;
-        Self { address, engine, time, clock, store, home, server }
+        Self { address, engine, time, clock, store, home, server, more }
     }
 
     /// Ends the server and its engine, and starts others over the same store.
     pub(crate) async fn restart(&mut self) {
         self.server.abort();
-        self.engine = build(&self.store, &self.clock, Arc::new(SeededEntropy::new(2))).await;
+        self.engine = build(&self.store, &self.clock, Arc::new(SeededEntropy::new(2)), &self.more).await;
         (self.address, self.server) = serve(app(&self.engine, HttpOptions::default())).await;
     }
 
@@ -146,16 +155,19 @@ impl World {
     }
 }
 
-async fn build(store: &Arc<FaultStore<MemoryStore>>, clock: &Arc<WatchedClock>, entropy: Arc<SeededEntropy>) -> Engine {
+async fn build(
+    store: &Arc<FaultStore<MemoryStore>>,
+    clock: &Arc<WatchedClock>,
+    entropy: Arc<SeededEntropy>,
+    more: &More,
+) -> Engine {
     let kid = KeyId::parse("rk_01K3M7QW8ZC4YRXB2N6VD9FTHE").unwrap();
-    Engine::builder()
+    let builder = Engine::builder()
         .store(Arc::clone(store) as _)
         .clock(Arc::clone(clock) as _)
         .entropy(entropy)
-        .signer(Arc::new(SigningKey::from_seed(kid, &Secret::new([7; 32]))))
-        .build()
-        .await
-        .unwrap()
+        .signer(Arc::new(SigningKey::from_seed(kid, &Secret::new([7; 32]))));
+    more(builder).build().await.unwrap()
 }
 
 fn app(engine: &Engine, options: HttpOptions) -> axum::Router {

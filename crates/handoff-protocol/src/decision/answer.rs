@@ -240,7 +240,7 @@ fn settle(
         steps,
         capabilities_exercised: Vec::new(),
         clearance: Clearance { source: ClearanceSource::HumanAssertion, actor: principal.id(), at: now },
-        waiter_state_at_decision: pending.waiter.state,
+        waiter_state_at_decision: pending.waiter.state.at_decision(),
     };
     let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
     let authorization = Authorization {

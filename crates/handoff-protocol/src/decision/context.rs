@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{
+    callback::CallbackPolicy,
     channels::Channels,
     directory::Directory,
     error::{DecisionError, MissingScope},
@@ -12,6 +13,7 @@ use super::{
     tenant_policy::VersionedPolicy,
 };
 use crate::{
+    continuation::Keyring,
     duration::ExactDuration,
     id::Mint,
     principal::{Principal, Scope},
@@ -52,6 +54,10 @@ pub struct Policy {
     pub directory: Arc<Directory>,
     /// The policy of the tenant, which holds for raises (section 24).
     pub tenant: Option<Arc<VersionedPolicy>>,
+    /// Where signals are pushed, and who signs (section 19).
+    pub callbacks: CallbackPolicy,
+    /// What continuation data is sealed with; without it there is none (rule L-4).
+    pub continuation: Option<Arc<Keyring>>,
 }
 
 impl Default for Policy {
@@ -67,6 +73,8 @@ impl Default for Policy {
             escalation_extension: ExactDuration::from_seconds(limits::ESCALATION_SECONDS),
             directory: Arc::new(Directory::default()),
             tenant: None,
+            callbacks: CallbackPolicy::default(),
+            continuation: None,
         }
     }
 }

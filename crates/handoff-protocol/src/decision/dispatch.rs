@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The longest wait between two attempts, but for jitter (rule V-7).
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_secs(limits::RETRY_CAP_SECONDS);
 /// How much of what a transport said is kept, in characters.
 const STATUS_CHARS: usize = 64;
 /// How much of what went wrong is kept, in characters.

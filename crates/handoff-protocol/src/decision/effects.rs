@@ -2,7 +2,7 @@
 
 use super::{
     authorization::Authorization, error::DecisionError, progress::RecordedDisposition, receipt::SealedReceipt,
-    request::Request, signal::Signal, terms::RequestState, waiter::Waiter,
+    request::Request, resume::Continuation, signal::Signal, terms::RequestState, waiter::Waiter,
 };
 use crate::{
     digest::Digest,
@@ -29,6 +29,8 @@ pub struct Effects {
     pub signals: Vec<Signal>,
     /// A disposition that decided nothing.
     pub disposition: Option<RecordedDisposition>,
+    /// Continuation data to keep.
+    pub continuation: Option<Continuation>,
     /// Copies of what was shown, to keep.
     pub renderings: Vec<Rendering>,
     /// What happened.
@@ -108,6 +110,8 @@ pub enum EventType {
     AttemptLapsed,
     /// E-4 *(additive)*.
     ReceiptCorrected,
+    /// H-8.
+    CallbackEndpointDisabled,
     /// W6 *(additive)*.
     WaiterOrphaned,
     /// W7 *(additive)*.
@@ -135,6 +139,7 @@ impl EventType {
             Self::AttemptArmed => "attempt.armed",
             Self::AttemptLapsed => "attempt.lapsed",
             Self::ReceiptCorrected => "receipt.corrected",
+            Self::CallbackEndpointDisabled => "callback.endpoint_disabled",
             Self::WaiterOrphaned => "waiter.orphaned",
             Self::WaiterRearmed => "waiter.rearmed",
         }
@@ -175,6 +180,7 @@ impl Effects {
             authorization: None,
             signals: Vec::new(),
             disposition: None,
+            continuation: None,
             renderings: Vec::new(),
             events: Vec::new(),
             timers: Vec::new(),

@@ -97,7 +97,7 @@ pub fn expire(
         steps: request.progress.recorded_steps(),
         capabilities_exercised: Vec::new(),
         clearance: Clearance { source: ClearanceSource::Timeout, actor: None, at: now },
-        waiter_state_at_decision: request.waiter.state,
+        waiter_state_at_decision: request.waiter.state.at_decision(),
     };
     let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
     let mut next = request.clone();

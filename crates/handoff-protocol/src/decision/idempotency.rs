@@ -79,8 +79,13 @@ pub struct ReplayScope(Digest);
 impl ReplayScope {
     /// The scope of a call.
     #[must_use]
-    pub fn new(principal: &Principal, operation: Operation, object: Option<&str>, key: &IdempotencyKey) -> Self {
-        let object = object.unwrap_or_default();
+    pub fn new(principal: &Principal, operation: Operation, object: Option<RequestId>, key: &IdempotencyKey) -> Self {
+        Self::of(principal, operation, &object.map(|id| id.to_string()).unwrap_or_default(), key)
+    }
+
+    /// The scope of a call whose object is no request, by the object's id.
+    #[must_use]
+    pub fn of(principal: &Principal, operation: Operation, object: &str, key: &IdempotencyKey) -> Self {
         // Only the last part is free text, so line feeds keep the parts apart.
         let parts = [principal.key_holder().as_str(), operation.as_str(), object, &key.0].join("\n");
         Self(Digest::of(parts.as_bytes()))

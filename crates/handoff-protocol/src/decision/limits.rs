@@ -30,10 +30,6 @@ pub const RUNGS: usize = 10;
 pub const CHANNEL_CHARS: usize = 64;
 /// The name of a time zone, in characters.
 pub const ZONE_CHARS: usize = 64;
-/// The address of a callback, in characters.
-pub const URL_CHARS: usize = 2_048;
-/// `callback.secret_ref`, in characters.
-pub const SECRET_REF_CHARS: usize = 128;
 /// Deliveries that a request keeps; the oldest that are done make room for new ones.
 pub const DELIVERIES: usize = 200;
 /// How many people one place becomes at the most (rule V-9).
@@ -46,6 +42,18 @@ pub const KEPT_ATTEMPTS: usize = 12;
 pub const TARGET_VALUE_CHARS: usize = 256;
 /// `authority.reason` and the reasons of operations, in characters.
 pub const REASON_CHARS: usize = 500;
+/// `resume_ref`, in characters.
+pub const RESUME_REF_CHARS: usize = 2_048;
+/// `resume_payload`, in bytes before base64.
+pub const RESUME_PAYLOAD_BYTES: usize = 64 * 1024;
+/// `resume_payload`, in characters of base64: no more than this is ever right.
+pub const RESUME_PAYLOAD_CHARS: usize = 87_400;
+/// `callback.url`, in characters.
+pub const CALLBACK_URL_CHARS: usize = 2_048;
+/// `callback.secret_ref`, in characters.
+pub const SECRET_REF_CHARS: usize = 128;
+/// The longest wait between two tries, in seconds, but for jitter (rules H-6, V-7).
+pub const RETRY_CAP_SECONDS: u64 = 300;
 /// `dedupe_key`, in characters.
 pub const DEDUPE_KEY_CHARS: usize = 255;
 /// `Idempotency-Key`, in characters.

@@ -19,6 +19,9 @@
 //! | W4, W9, X-8 | [`acknowledge()`] |
 //! | W6, W7, X-10 | [`lease`] |
 //! | Z-3 to Z-6 | [`redeem()`] |
+//! | W3, W5, H-3 to H-8, V-12 | [`pushed`], [`requeue`] |
+//! | H-4 | [`CallbackPolicy`] |
+//! | L-1 to L-4 | [`Continuation`] |
 //! | K-1 cases 1 and 2, K-6, K-7 | [`idempotency`] |
 //! | E-4 | [`Correct::read`], [`correct()`] |
 //! | A-1 to A-4 | [`Authority::check`] |
@@ -37,6 +40,7 @@ mod authority;
 mod authorization;
 mod backoff;
 mod body;
+mod callback;
 mod cancel;
 pub mod channels;
 mod context;
@@ -65,6 +69,7 @@ mod owner;
 mod partial;
 mod progress;
 mod prompt;
+mod push;
 mod raise;
 mod reach;
 mod reassign;
@@ -73,6 +78,7 @@ mod redeem;
 mod redeliver;
 mod request;
 mod requires;
+mod resume;
 mod reword;
 mod routing;
 mod schemas;
@@ -96,6 +102,7 @@ pub use self::{
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     backoff::backoff,
+    callback::{Callback, CallbackEndpoint, CallbackFormat, CallbackPolicy, is_callback_url},
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_scope},
     correct::{Correct, correct, correctable},
@@ -113,6 +120,10 @@ pub use self::{
     grade::{ReportGrade, bounce, report_grade, see},
     outreach::{Again, Outreach},
     progress::{Contributor, Endorsed, Progress, RecordedDisposition, Step},
+    push::{
+        EndpointHealth, Push, PushAttempt, PushAttempts, PushLog, PushResult, Pushed, Redelivery, is_to_be_pushed,
+        push_body, pushed, requeue, rest, wake,
+    },
     raise::{Raise, join, raise},
     reassign::{Reassign, reassign},
     receipt::{
@@ -120,9 +131,10 @@ pub use self::{
         SealError, SealedReceipt, Via,
     },
     redeem::{Redeem, Redeemed, redeem},
-    redeliver::{check_route, redeliver},
+    redeliver::redeliver,
     request::{ReceiptPointer, Request, RequestWaiter},
     requires::Requires,
+    resume::{Continuation, Resume, Resumed},
     routing::{Routing, RoutingAsk, Rung},
     schemas::{NoSchemas, Schemas},
     signal::{Decision, Signal},

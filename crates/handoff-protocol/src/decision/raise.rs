@@ -4,6 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     body,
+    callback::Callback,
     context::{Context, Policy, check_machine, check_scope},
     effects::{Effects, EventType, TimerChange},
     error::{DecisionError, MissingScope},
@@ -16,6 +17,7 @@ use super::{
     prompt,
     request::{Request, RequestWaiter},
     requires::{self, Requires},
+    resume::Resume,
     reword::reword,
     routing::{Routing, RoutingAsk},
     tenant_policy::{PolicyRouting, PolicyTerms},
@@ -52,6 +54,8 @@ pub struct Raise {
     attempt_ttl: ExactDuration,
     routing: Routing,
     terms: Option<PolicyTerms>,
+    callback: Option<Callback>,
+    resume: Resume,
     effect_digest: Option<AnyDigest>,
     metadata: Option<Json>,
     test_mode: bool,
@@ -77,7 +81,6 @@ impl Raise {
         let declared = reader.required("requires")?;
         let parsed = Requires::read(declared)?;
         parsed.authority.check_quorum(policy)?;
-        refuse_unavailable(&reader)?;
         let test_mode = reader.optional_boolean("test_mode")?.unwrap_or(false);
         if principal.test && !test_mode {
             return Err(DecisionError::InsufficientScope(MissingScope::TestMode));
@@ -131,6 +134,8 @@ impl Raise {
             // What is raised to try things out reaches nobody (section 3).
             routing: if test_mode { routing.in_sandbox() } else { routing },
             terms: policy.tenant.as_ref().map(|versioned| versioned.terms()),
+            callback: policy.callbacks.read(principal, &reader)?,
+            resume: Resume::read(&reader, policy.continuation.as_deref())?,
             effect_digest: reader
                 .optional_string("effect_digest")?
                 .map(|text| {
@@ -162,16 +167,6 @@ impl Raise {
     pub fn dedupe_key(&self) -> &str {
         &self.dedupe_key
     }
-}
-
-/// Refuses, rather than ignores, what a later version of this server will do.
-fn refuse_unavailable(reader: &ObjectReader<'_, '_>) -> Result<(), DecodeError> {
-    for name in ["callback", "resume_ref", "resume_payload"] {
-        if reader.optional(name).is_some() {
-            return Err(reader.error(name, "is not available on this server"));
-        }
-    }
-    Ok(())
 }
 
 /// The ladder of a raise (rule V-10): what it says itself, where it may, then what its tenant and its deployment say.
@@ -229,6 +224,8 @@ pub fn raise(
     let id = context.mint.next();
     let parked = raise.ttl_policy.as_ref().is_some_and(|policy| policy.on_expiry == OnExpiry::Park);
     let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
+    let keyring = context.policy.continuation.as_deref();
+    let continuation = raise.resume.keep(principal.tenant, id, keyring, context.mint)?;
     let mut request = Request {
         id,
         state: RequestState::Pending,
@@ -248,6 +245,8 @@ pub fn raise(
         ttl_policy: raise.ttl_policy.clone(),
         attempt_ttl: raise.attempt_ttl,
         routing: raise.routing.clone(),
+        callback: raise.callback.clone(),
+        continued: continuation.is_some(),
         effect_digest: raise.effect_digest.clone(),
         metadata: raise.metadata.clone(),
         raised_by,
@@ -273,6 +272,7 @@ pub fn raise(
     };
     ladder::fire_due(&mut request, context);
     let mut effects = Effects::of(request);
+    effects.continuation = continuation;
     effects.waiter = Some(joined_by(waiter, raise, raised_by, raise.liveness, now));
     let policy = raise.terms.as_ref().map(|terms| ("policy_version", Json::from(terms.version)));
     let raised = [("waiter_ref_digest", Json::from(raise.waiter_ref.digest().to_string()))];

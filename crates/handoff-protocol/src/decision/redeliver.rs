@@ -1,25 +1,7 @@
 //! Redeliver (V-12): one more attempt on the same delivery.
 
-use super::{
-    context::{Context, check_scope},
-    effects::Effects,
-    error::DecisionError,
-    outreach::Again,
-    request::Request,
-};
-use crate::{
-    id::DeliveryId,
-    principal::{Principal, Scope},
-};
-
-/// Checks that a principal may ask for another attempt.
-///
-/// # Errors
-///
-/// [`DecisionError::InsufficientScope`].
-pub fn check_route(principal: &Principal) -> Result<(), DecisionError> {
-    check_scope(principal, Scope::RequestsRoute)
-}
+use super::{context::Context, effects::Effects, error::DecisionError, outreach::Again, request::Request};
+use crate::id::DeliveryId;
 
 /// Queues one more attempt on a delivery. One that waits to be sent anyway is sent now instead of later; what lists the
 /// request is listed already, and nothing follows.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    callback::Callback,
     delivery::Delivery,
     error::DecisionError,
     expiry_policy::TtlPolicy,
@@ -72,6 +73,12 @@ pub struct Request {
     pub attempt_ttl: ExactDuration,
     /// Who is reached, and how, as resolved at the raise.
     pub routing: Routing,
+    /// Where its signals are pushed (section 19).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<Callback>,
+    /// Whether continuation data is kept for it (section 18).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continued: bool,
     /// What the future authorization is bound to (rule Z-6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_digest: Option<AnyDigest>,

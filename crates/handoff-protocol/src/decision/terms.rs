@@ -176,6 +176,19 @@ term! {
     }
 }
 term! {
+    /// How an attempt to push a signal went (rule H-7).
+    PushOutcome {
+        /// The receiver took it: a status of 2xx. That is not an acknowledgement (rule H-6).
+        Accepted = "accepted",
+        /// It failed in a way that may pass: no connection, 5xx, 429.
+        TransientFailure = "transient_failure",
+        /// It failed in a way that will not pass by itself.
+        PermanentFailure = "permanent_failure",
+        /// The receiver did not answer in time.
+        Timeout = "timeout",
+    }
+}
+term! {
     /// What a target names (rule V-9).
     TargetKind {
         /// One person.
@@ -329,6 +342,17 @@ impl DeliveryState {
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Suppressed | Self::Failed | Self::Bounced | Self::Acted | Self::Stale | Self::Cancelled)
+    }
+}
+
+impl WaiterState {
+    /// What a receipt says of the waiter (section 14): how a signal travels is no matter of the decision.
+    #[must_use]
+    pub const fn at_decision(self) -> Self {
+        match self {
+            Self::Delivering => Self::Signalled,
+            Self::Armed | Self::Signalled | Self::Acked | Self::Orphaned | Self::Released => self,
+        }
     }
 }
 

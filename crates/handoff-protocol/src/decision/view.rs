@@ -12,6 +12,7 @@ use super::{
     progress::Endorsed,
     receipt::{Receipt, ReceiptStep},
     request::Request,
+    resume::Resumed,
     routing::Routing,
     signal::{Decision, Signal},
     target::Target,
@@ -26,7 +27,7 @@ use crate::{
     chain::Link,
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
-    id::{AuthorizationId, DeliveryId, OrgId, PrincipalId, ReceiptId, RequestId, ResumeToken, SignalId},
+    id::{AuthorizationId, OrgId, PrincipalId, ReceiptId, RequestId, ResumeToken, SignalId},
     json::{Json, Object},
     timestamp::Timestamp,
 };
@@ -232,16 +233,6 @@ pub struct RedeemResult {
     pub first_redemption: bool,
 }
 
-/// What asking for another attempt returns (rule V-12).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[schemars(rename = "RedeliverResult")]
-pub struct Redelivered {
-    /// The delivery.
-    pub delivery_id: DeliveryId,
-    /// When the attempt was queued.
-    pub queued_at: Timestamp,
-}
-
 /// What a reattachment returns (rule X-9).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReattachResult {
@@ -379,8 +370,10 @@ impl AuthorizationView {
     }
 }
 
-impl From<Signal> for SignalView {
-    fn from(signal: Signal) -> Self {
+impl SignalView {
+    /// Builds what is served of a signal, with what its runtime handed over (rule L-2).
+    #[must_use]
+    pub fn new(signal: Signal, resumed: Resumed) -> Self {
         Self {
             id: signal.id,
             request_id: signal.request_id,
@@ -389,9 +382,9 @@ impl From<Signal> for SignalView {
             sequence: signal.sequence,
             resume_token: signal.resume_token,
             decision: signal.decision,
-            resume_ref: None,
-            resume_payload: None,
-            attempts: 0,
+            resume_ref: resumed.reference,
+            resume_payload: resumed.payload,
+            attempts: signal.push.map_or(0, |push| push.attempts),
             created_at: signal.created_at,
             acked_at: signal.acked_at,
         }

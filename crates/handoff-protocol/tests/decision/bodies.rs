@@ -1,16 +1,18 @@
 //! What clients can say with the types of `wire` is what the readers accept, and no documented limit is wider than them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use handoff_protocol::{
+    callback::CallbackSecret,
+    continuation::{ContinuationKey, Keyring},
     decision::{
-        Acknowledge, Amend, Answer, Arm, Cancel, Correct, DecisionError, Escalate, FieldKind, Policy, Raise, Reassign,
-        Redeem, ReportGrade, Supersede, WaiterRef, limits,
+        Acknowledge, Amend, Answer, Arm, CallbackPolicy, Cancel, Correct, DecisionError, Escalate, FieldKind, Policy,
+        Raise, Reassign, Redeem, ReportGrade, Supersede, WaiterRef, limits,
         terms::{Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
         wire::{
-            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CancelBody, CorrectBody,
-            EscalateBody, Evidence, EvidenceKind, FieldSpec, FieldType, GradeBody, Prompt, RaiseBody, ReassignBody,
-            RedeemBody, Requires, SupersedeBody, ToBody, TtlPolicySpec,
+            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CallbackSpec, CancelBody,
+            CorrectBody, EscalateBody, Evidence, EvidenceKind, FieldSpec, FieldType, GradeBody, Prompt, RaiseBody,
+            ReassignBody, RedeemBody, Requires, SupersedeBody, ToBody, TtlPolicySpec,
         },
     },
     digest::{AnyDigest, Digest},
@@ -148,8 +150,10 @@ fn raises() -> impl Strategy<Value = (RaiseBody, Object)> {
         terms(OnExpiry::ALL),
     );
     let rest = (option::of(text(0, limits::DEDUPE_KEY_CHARS)), option::of(object()), any::<bool>(), any::<bool>());
-    (waiter, prompt(), requires(), duration(), duration(), terms, rest).prop_map(
-        |(waiter, prompt, (requires, values), ttl, attempt_ttl, terms, (dedupe_key, metadata, test_mode, bound))| {
+    let resumed = (option::of(text(0, limits::RESUME_REF_CHARS)), option::of(vec(any::<u8>(), 0..80)), any::<bool>());
+    (waiter, prompt(), requires(), duration(), duration(), terms, rest, resumed).prop_map(
+        |(waiter, prompt, (requires, values), ttl, attempt_ttl, terms, rest, (reference, payload, called))| {
+            let (dedupe_key, metadata, test_mode, bound) = rest;
             let mut body = RaiseBody::new(waiter, "?").prompt(prompt);
             body.requires = requires;
             (body.ttl, body.attempt_ttl) = (ttl, attempt_ttl);
@@ -160,14 +164,32 @@ fn raises() -> impl Strategy<Value = (RaiseBody, Object)> {
                 other => TtlPolicySpec::new(other),
             });
             (body.dedupe_key, body.metadata, body.test_mode) = (dedupe_key, metadata, test_mode);
+            body.callback = called.then(|| CallbackSpec::new("https://example.com/cb").signed_with("billing"));
+            body.resume_ref = reference;
+            if let Some(payload) = payload {
+                body = body.resume_payload(payload);
+            }
             body.effect_digest = bound.then(|| AnyDigest::parse(&Digest::of("the effect").to_string()).unwrap());
             (body, values)
         },
     )
 }
 
+/// A deployment that can push and keep.
+fn policy() -> Policy {
+    let secrets = vec![CallbackSecret::new("whsec_shared").unwrap()];
+    let names = ["billing".to_owned(), "?".to_owned(), "x".repeat(limits::SECRET_REF_CHARS)];
+    let named = names.into_iter().map(|name| (name, secrets.clone())).collect();
+    let key = ContinuationKey::parse(&format!("k1:{}", "0".repeat(64))).unwrap();
+    Policy {
+        callbacks: CallbackPolicy { secrets, named, ..CallbackPolicy::default() },
+        continuation: Some(Arc::new(Keyring::new([key]).unwrap())),
+        ..Policy::default()
+    }
+}
+
 fn raise(body: &Json) -> Result<(), DecisionError> {
-    Raise::read(&machine(), body.clone(), &Policy::default()).map(drop)
+    Raise::read(&machine(), body.clone(), &policy()).map(drop)
 }
 
 proptest! {
@@ -224,6 +246,9 @@ fn the_types_of_fields_are_those_that_the_readers_know() {
     assert_eq!(names, FieldKind::NAMES);
 }
 
+/// Its limit is one of bytes, and its schema counts characters: not all that fit are base64 of few enough bytes.
+const PAYLOAD: &str = "resume_payload maxLength";
+
 /// Tries every limit of a body's schema: what lies within is accepted, one step beyond is refused.
 fn hold<B: JsonSchema>(full: &str, lenient: &[&str], read: impl Fn(&Json) -> Result<(), DecisionError>) {
     let full = json(full);
@@ -233,7 +258,7 @@ fn hold<B: JsonSchema>(full: &str, lenient: &[&str], read: impl Fn(&Json) -> Res
     let walk = Walk::new(&schema, &full);
     // What else a field declares belongs to its type; the generated fields try every type.
     // What else an answer holds belongs to its disposition, likewise.
-    let is_linked = |place: &str| place.ends_with(".type oneOf") || place == "disposition oneOf";
+    let is_linked = |place: &str| place.ends_with(".type oneOf") || place == "disposition oneOf" || place == PAYLOAD;
     for (place, body) in walk.within().into_iter().filter(|(place, _)| !is_linked(place)) {
         assert!(read(&body).is_ok(), "{place} is within: {:?}", read(&body));
     }
@@ -261,6 +286,7 @@ fn every_documented_limit_of_a_raise_is_the_readers_own() {
         "ttl_policy":{"on_expiry":"default","default_answer":{},"reminder_every":"PT1H"},
         "routing":{"targets":[{"kind":"group","value":"?"}],"ladder":[{"after":"PT0S","channels":["?"],
             "to":{"kind":"rotation","value":"?"}}]},"on_waiter_terminal":"keep","mode":"gated",
+        "callback":{"url":"https://example.com/cb","secret_ref":"?"},"resume_ref":"?","resume_payload":"AAAA",
         "presentation_binding":"strict","dedupe_key":"?","metadata":{},"test_mode":true,
         "effect_digest":"sha256:00000000000000000000000000000000"}"#;
     // A reference is looked up and never opened, so that any text will do.

@@ -58,13 +58,9 @@ fn versions_of_requires_have_a_code_of_their_own() {
 
 #[test]
 fn everything_else_of_later_is_an_invalid_request() {
-    for (path, value) in [
-        ("requires.answer.value_sink", r#"{"ref":"vault/1"}"#),
-        ("requires.authority.forbid_requester", "false"),
-        ("callback", r#"{"url":"https://example.com/cb"}"#),
-        ("resume_ref", r#""thread/1""#),
-        ("resume_payload", r#""AAAA""#),
-    ] {
+    for (path, value) in
+        [("requires.answer.value_sink", r#"{"ref":"vault/1"}"#), ("requires.authority.forbid_requester", "false")]
+    {
         assert_eq!(refusal(&with(&approve(), path, value)), ErrorCode::InvalidRequest, "{path} {value}");
     }
     let with_sink = ask(r#"{"name":"a","type":"text","sink_ref":"snk_01K3MB2R4Y8ZC4YRXB2N6VD9FT"}"#);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use handoff_engine::{BuildError, IdentityError, entropy::EntropyError};
+use handoff_engine::{BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError};
 use handoff_protocol::id::OrgId;
 use handoff_server::{
     ConfigError, StartError, bootstrap::BootstrapError, private_file::PrivateFileError, schemas::SchemaError,
@@ -28,6 +28,10 @@ pub(super) enum Failure {
     Identity(#[from] IdentityError),
     #[error(transparent)]
     Entropy(#[from] EntropyError),
+    #[error(transparent)]
+    Continuation(#[from] ContinuationError),
+    #[error("{0} continuation keys are in use and not configured; put them back")]
+    KeysMissing(usize),
     #[error(transparent)]
     PrivateFile(#[from] PrivateFileError),
     #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]

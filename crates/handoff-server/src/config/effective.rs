@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use handoff_protocol::json::Json;
+use handoff_protocol::{decision::CallbackFormat, json::Json};
 
 use super::{Config, LogFormat, setting};
 use crate::database_url::DatabaseUrl;
@@ -31,6 +31,9 @@ impl Config {
             (&setting::MAX_CONNECTIONS, self.max_connections.map(|connections| connections.to_string())),
             (&setting::RATE_LIMIT, Some(self.rate_limit_per_minute.to_string())),
             (&setting::IDEMPOTENCY_WINDOW, Some(quoted(&format!("PT{}S", self.idempotency_window.seconds())))),
+            (&setting::CALLBACK_SECRETS, (!self.callbacks.secrets.is_empty()).then(|| quoted(REDACTED))),
+            (&setting::CALLBACK_GUARD, Some(self.guards_callbacks().to_string())),
+            (&setting::CONTINUATION_KEYS, self.continuation.as_ref().map(|_| quoted(REDACTED))),
             (&setting::BOOTSTRAP, self.bootstrap.as_ref().map(path)),
             (&setting::BOOTSTRAP_JSON, self.bootstrap_json.as_ref().map(|_| quoted(REDACTED))),
             (&setting::LOG, Some(quoted(log))),
@@ -50,7 +53,39 @@ impl Config {
         for (reference, file) in &self.schemas {
             let _ = writeln!(text, "{} = {}", quoted(reference), path(file));
         }
+        self.callback_sections(&mut text);
         text
+    }
+}
+
+impl Config {
+    /// The sections of callbacks, secrets redacted. What was redacted is not read again as a secret.
+    fn callback_sections(&self, text: &mut String) {
+        if !self.callbacks.named.is_empty() {
+            text.push_str("\n[callback_secret_sets]\n");
+        }
+        for (name, secrets) in &self.callbacks.named {
+            let secrets = vec![quoted(REDACTED); secrets.len()].join(", ");
+            let _ = writeln!(text, "{} = [{secrets}]", quoted(name));
+        }
+        for endpoint in &self.callbacks.endpoints {
+            text.push_str("\n[[callback_endpoints]]\n");
+            let format = match endpoint.format {
+                CallbackFormat::Handoff => "handoff",
+                CallbackFormat::StandardWebhooks => "standard-webhooks",
+            };
+            let lines = [
+                ("url", endpoint.url.clone()),
+                ("owner", endpoint.owner.map(|owner| owner.to_string())),
+                ("secrets", endpoint.secret_ref.clone()),
+                ("format", Some(format.to_owned())),
+            ];
+            for (key, value) in lines {
+                if let Some(value) = value {
+                    let _ = writeln!(text, "{key} = {}", quoted(&value));
+                }
+            }
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     ConfigError,
+    callbacks::{self, CallbackSections},
     error::place,
     setting::{self, Form, Setting},
 };
@@ -28,6 +29,8 @@ pub(super) struct File {
     settings: HashMap<&'static str, Given>,
     /// The files of document schemas by their references.
     pub(super) schemas: BTreeMap<String, PathBuf>,
+    /// Named callback secrets, and endpoints.
+    pub(super) callbacks: CallbackSections,
 }
 
 /// A value of the file, in the form in which a variable would have it.
@@ -50,7 +53,8 @@ impl File {
     }
 }
 
-struct Reading<'a> {
+/// A file while it is read.
+pub(super) struct Reading<'a> {
     path: &'a Path,
     text: &'a str,
 }
@@ -66,6 +70,9 @@ impl Reading<'_> {
             let name = key.get_ref().as_ref();
             if name == SCHEMAS {
                 file.schemas = self.schemas(value.get_ref(), value.span())?;
+                continue;
+            }
+            if self.callbacks(&mut file.callbacks, name, value)? {
                 continue;
             }
             let setting = setting::ALL
@@ -112,7 +119,7 @@ impl Reading<'_> {
         self.path.parent().map_or_else(|| PathBuf::from(path), |directory| directory.join(path))
     }
 
-    fn fault(&self, span: Range<usize>, problem: impl Into<String>) -> ConfigError {
+    pub(super) fn fault(&self, span: Range<usize>, problem: impl Into<String>) -> ConfigError {
         ConfigError::at(self.path, self.line(span), problem)
     }
 
@@ -124,7 +131,8 @@ impl Reading<'_> {
 
 /// A key is not known; one that looks like it may be meant.
 fn unknown(name: &str) -> String {
-    let known = setting::ALL.into_iter().map(|setting| setting.key).chain([SCHEMAS]);
+    let known =
+        setting::ALL.into_iter().map(|setting| setting.key).chain([SCHEMAS, callbacks::SETS, callbacks::ENDPOINTS]);
     let alike = known
         .map(|key| (strsim::jaro_winkler(name, key), key))
         .filter(|(likeness, _)| *likeness >= ALIKE)

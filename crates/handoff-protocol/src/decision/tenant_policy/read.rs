@@ -145,7 +145,7 @@ fn callbacks(reader: ObjectReader<'_, '_>) -> Result<Vec<CallbackEndpoint>, Deco
 }
 
 fn endpoint(reader: ObjectReader<'_, '_>) -> Result<CallbackEndpoint, DecodeError> {
-    let url = reader.text("url", 1, limits::URL_CHARS)?;
+    let url = reader.text("url", 1, limits::CALLBACK_URL_CHARS)?;
     let authority = url.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
     match authority {
         Some(authority) if authority.contains('@') => {

@@ -33,7 +33,7 @@ pub use self::{
     field::{FieldSpec, FieldType, OptionSpec},
     operations::{AckBody, AmendBody, AttemptBody, CancelBody, RedeemBody, SupersedeBody},
     prompt::{Evidence, EvidenceKind, Prompt},
-    raise::{RaiseBody, TtlPolicySpec},
+    raise::{CallbackSpec, RaiseBody, TtlPolicySpec},
     requires::{AnswerSpec, Requires, Unavailable},
     routing::{EscalateBody, GradeBody, ReassignBody, ReportedGrade, RoutingSpec, RungSpec},
 };

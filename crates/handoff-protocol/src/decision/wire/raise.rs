@@ -1,5 +1,6 @@
 //! The body of a raise.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +57,18 @@ pub struct RaiseBody {
     /// Whether an answer must echo what its person was shown; `advisory` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presentation_binding: Option<PresentationBinding>,
+    /// Where the signals are pushed as well, until they are acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub callback: Option<CallbackSpec>,
+    /// What the program wants back with each signal, and nobody else gets to see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::RESUME_REF_CHARS))]
+    pub resume_ref: Option<String>,
+    /// State that the program wants back with each signal, and nobody else gets to see: canonical base64 of at most 64
+    /// KiB, kept encrypted. It needs a server of level 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::RESUME_PAYLOAD_CHARS), extend("contentEncoding" = "base64"))]
+    pub resume_payload: Option<String>,
     /// What makes two raises one question while the first is pending; made from what is asked where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::DEDUPE_KEY_CHARS))]
@@ -69,6 +82,21 @@ pub struct RaiseBody {
     /// The digest of the one effect that the authorization will be good for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect_digest: Option<AnyDigest>,
+}
+
+/// Where signals are pushed.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Callback")]
+#[non_exhaustive]
+pub struct CallbackSpec {
+    /// The address: `http` or `https`, without user and fragment, of at most 2048 characters.
+    #[schemars(extend("format" = "uri"))]
+    pub url: String,
+    /// Which of the server's callback secrets sign; those without a name where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::SECRET_REF_CHARS))]
+    pub secret_ref: Option<String>,
 }
 
 /// What happens at the deadline.
@@ -104,6 +132,9 @@ impl RaiseBody {
             routing: None,
             mode: None,
             presentation_binding: None,
+            callback: None,
+            resume_ref: None,
+            resume_payload: None,
             dedupe_key: None,
             metadata: None,
             test_mode: false,
@@ -154,6 +185,27 @@ impl RaiseBody {
         self
     }
 
+    /// Has the signals pushed as well.
+    #[must_use]
+    pub fn callback(mut self, callback: CallbackSpec) -> Self {
+        self.callback = Some(callback);
+        self
+    }
+
+    /// Sets what comes back with each signal.
+    #[must_use]
+    pub fn resume_ref(mut self, reference: impl Into<String>) -> Self {
+        self.resume_ref = Some(reference.into());
+        self
+    }
+
+    /// Sets the state that comes back with each signal, of at most 64 KiB.
+    #[must_use]
+    pub fn resume_payload(mut self, payload: impl AsRef<[u8]>) -> Self {
+        self.resume_payload = Some(STANDARD.encode(payload));
+        self
+    }
+
     /// Sets what makes two raises one question.
     #[must_use]
     pub fn dedupe_key(mut self, key: impl Into<String>) -> Self {
@@ -172,6 +224,21 @@ impl RaiseBody {
     #[must_use]
     pub fn effect_digest(mut self, digest: AnyDigest) -> Self {
         self.effect_digest = Some(digest);
+        self
+    }
+}
+
+impl CallbackSpec {
+    /// An address, signed with the server's secrets that have no name.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), secret_ref: None }
+    }
+
+    /// Chooses the secrets that sign.
+    #[must_use]
+    pub fn signed_with(mut self, secret_ref: impl Into<String>) -> Self {
+        self.secret_ref = Some(secret_ref.into());
         self
     }
 }

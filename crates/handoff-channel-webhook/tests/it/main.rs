@@ -1,0 +1,8 @@
+//! Posts to receivers on real sockets.
+
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+mod guard;
+mod posting;
+mod receiver;
+mod tls;
