@@ -1,4 +1,4 @@
-//! Posts to the world over HTTP: the transport of Handoff's callbacks.
+//! Posts to the world over HTTP: the transport of Handoff's callbacks, and the channel that posts deliveries.
 //!
 //! A post follows no redirect, asks no proxy, and is given up after ten seconds in all. What the receiver says beyond its
 //! status is thrown away. With [`Guard::PublicOnly`], only addresses of the public internet are connected to: the name is
@@ -8,6 +8,7 @@
 //! | module | what lives there |
 //! |---|---|
 //! | [`address`] | which addresses are public |
+//! | `channel` | [`WebhookChannel`], which posts deliveries to people's own receivers |
 //! | [`resolve`] | from a name to addresses |
 //! | [`transport`] | [`WebhookTransport`] |
 //!
@@ -23,10 +24,14 @@
 //! ```
 
 pub mod address;
+mod channel;
 mod connection;
 mod pool;
 pub mod resolve;
 mod tls;
 pub mod transport;
 
-pub use self::transport::{Guard, WebhookTransport};
+pub use self::{
+    channel::WebhookChannel,
+    transport::{Guard, WebhookTransport},
+};
