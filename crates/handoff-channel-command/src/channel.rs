@@ -37,6 +37,18 @@ pub struct CommandChannel {
 }
 
 impl CommandChannel {
+    /// What such a channel can do. That the program took a message proves nothing about a person; whoever hears that it
+    /// arrived can report that (rule V-13).
+    pub const FACTS: ChannelFacts = ChannelFacts {
+        max_grade: Grade::Delivered,
+        can_authenticate_person: false,
+        addressing: Addressing::Person,
+        updates: false,
+        rich_actions: false,
+        captures_text: false,
+        latency: Latency::Minutes,
+    };
+
     /// A channel of a name that ladders use, through a program.
     #[must_use]
     pub fn new(name: impl Into<String>, program: impl Into<PathBuf>) -> Self {
@@ -99,18 +111,8 @@ impl Channel for CommandChannel {
         &self.name
     }
 
-    /// That the program took a message proves nothing about a person; whoever hears that it arrived can report that (rule
-    /// V-13).
     fn facts(&self) -> ChannelFacts {
-        ChannelFacts {
-            max_grade: Grade::Delivered,
-            can_authenticate_person: false,
-            addressing: Addressing::Person,
-            updates: false,
-            rich_actions: false,
-            captures_text: false,
-            latency: Latency::Minutes,
-        }
+        Self::FACTS
     }
 
     async fn send(&self, message: &Message) -> SendReport {

@@ -32,6 +32,17 @@ pub struct WebhookChannel {
 }
 
 impl WebhookChannel {
+    /// What such a channel can do. A receiver's status proves that it took a message, and nothing about a person.
+    pub const FACTS: ChannelFacts = ChannelFacts {
+        max_grade: Grade::Dispatched,
+        can_authenticate_person: false,
+        addressing: Addressing::Person,
+        updates: false,
+        rich_actions: false,
+        captures_text: false,
+        latency: Latency::Minutes,
+    };
+
     /// A channel of a name that ladders use. Without a secret it keeps every delivery back as `channel_not_configured`.
     #[must_use]
     pub fn new(name: impl Into<String>, transport: Arc<dyn CallbackTransport>, secrets: Vec<CallbackSecret>) -> Self {
@@ -68,17 +79,8 @@ impl Channel for WebhookChannel {
         &self.name
     }
 
-    /// A receiver's status proves that it took a message, and nothing about a person.
     fn facts(&self) -> ChannelFacts {
-        ChannelFacts {
-            max_grade: Grade::Dispatched,
-            can_authenticate_person: false,
-            addressing: Addressing::Person,
-            updates: false,
-            rich_actions: false,
-            captures_text: false,
-            latency: Latency::Minutes,
-        }
+        Self::FACTS
     }
 
     async fn send(&self, message: &Message) -> SendReport {

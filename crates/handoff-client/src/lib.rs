@@ -43,6 +43,7 @@ mod authorizations;
 mod builder;
 mod call;
 mod client;
+mod deliveries;
 mod error;
 mod key;
 mod meta;

@@ -1,11 +1,14 @@
 //! The configuration: typed, so that what starts can run.
 
 mod callbacks;
+mod channels;
 mod effective;
 mod error;
 mod file;
 mod read;
+mod sections;
 mod setting;
+mod tenants;
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +26,11 @@ use handoff_protocol::{
     secret::Secret,
 };
 
-pub use self::error::ConfigError;
+pub use self::{
+    channels::{ChannelConfig, ChannelKind},
+    error::ConfigError,
+    tenants::TenantConfig,
+};
 use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
 
 /// How often due timers are looked for unless the configuration says otherwise.
@@ -72,6 +79,10 @@ pub struct Config {
     pub callbacks: CallbackPolicy,
     /// Whether callbacks reach the public internet alone; none for what the public base suggests (rule H-9).
     pub callback_guard: Option<bool>,
+    /// What is known of tenants: policies, people, groups and rotations.
+    pub tenants: Vec<TenantConfig>,
+    /// The channels that reach people, besides the pages.
+    pub channels: Vec<ChannelConfig>,
     /// What continuation data is sealed with, the key that seals first; none keeps none.
     pub continuation: Option<Arc<Keyring>>,
     /// A file with principals and tokens to load at the start.
@@ -144,6 +155,8 @@ impl Config {
             schemas: BTreeMap::new(),
             callbacks: CallbackPolicy::default(),
             callback_guard: None,
+            tenants: Vec::new(),
+            channels: Vec::new(),
             continuation: None,
             bootstrap: None,
             bootstrap_json: None,

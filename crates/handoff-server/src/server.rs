@@ -3,7 +3,12 @@
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use handoff_channel_webhook::{Guard, WebhookTransport};
-use handoff_engine::{BuildError, Engine, IdentityError, decision::ContinuationError, store::Store};
+use handoff_engine::{
+    BuildError, Engine, IdentityError,
+    callback::CallbackTransport,
+    decision::{ContinuationError, PolicyError},
+    store::Store,
+};
 use handoff_protocol::{continuation::ContinuationKeyId, decision::Policy, signature::SigningKey};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
@@ -11,7 +16,9 @@ use crate::{
     LIFECYCLE,
     bootstrap::{self, BootstrapError},
     config::Config,
-    listening, routes,
+    listening,
+    reaching::{self, PolicyFileError},
+    routes,
     schemas::{RegisteredSchemas, SchemaError},
     signing_key::{self, SigningKeyError},
     store::{self, StoreOpenError},
@@ -86,6 +93,12 @@ pub enum StartError {
     /// What is to be loaded cannot be kept.
     #[error("the principals cannot be loaded: {0}")]
     Load(#[from] IdentityError),
+    /// A policy cannot be used.
+    #[error(transparent)]
+    PolicyFile(#[from] PolicyFileError),
+    /// A policy cannot be put in force.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A document schema cannot be used.
     #[error(transparent)]
     Schema(#[from] SchemaError),
@@ -168,13 +181,14 @@ impl Running {
 async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, StartError> {
     // Opening reads and writes files, which must not hold up the tasks of this thread.
     let blocking = config.clone();
-    let (principals, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+    let (principals, policies, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
         // What people wrote is checked as a whole before anything is made.
         let principals = bootstrap::read(&blocking)?;
+        let policies = reaching::policies(&blocking)?;
         let schemas = RegisteredSchemas::load(&blocking.schemas)?;
         let store = store::open_for(&blocking)?;
         let key = signing_key::load(&blocking.signing_key)?;
-        Ok((principals, schemas, store, key))
+        Ok((principals, policies, schemas, store, key))
     })
     .await??;
     let key = match key {
@@ -182,7 +196,8 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         None => make_key(config, &store).await?,
     };
     let callbacks = config.callbacks.clone();
-    let transport = callbacks.can_sign().then(|| {
+    let can_sign = callbacks.can_sign();
+    let transport = (can_sign || reaching::posts(config)).then(|| {
         let guard = if config.guards_callbacks() { Guard::PublicOnly } else { Guard::Open };
         // The certificates that the system trusts are files as well.
         tokio::task::spawn_blocking(move || WebhookTransport::new(guard))
@@ -198,8 +213,18 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
     };
     let mut builder =
         Engine::builder().store(store).signer(Arc::new(key)).policy(policy).public_base(config.public_base.of(address));
-    if let Some(transport) = transport {
-        builder = builder.callbacks(Arc::new(transport.await?));
+    let transport = match transport {
+        Some(transport) => Some(Arc::new(transport.await?) as Arc<dyn CallbackTransport>),
+        None => None,
+    };
+    if let Some(transport) = transport.as_ref().filter(|_| can_sign) {
+        builder = builder.callbacks(Arc::clone(transport));
+    }
+    if !config.tenants.is_empty() {
+        builder = builder.directory(Arc::new(reaching::directory(config)));
+    }
+    for channel in reaching::channels(config, transport.as_ref()) {
+        builder = builder.channel(channel);
     }
     let engine = builder.build().await?;
     let missing = engine.missing_continuation_keys().await?;
@@ -208,6 +233,10 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         return Err(StartError::ContinuationKeyMissing { keys });
     }
     engine.load_principals(principals).await?;
+    for (tenant, policy) in policies {
+        let version = engine.load_policy(tenant, policy).await?;
+        tracing::info!(%tenant, version, "a policy is in force");
+    }
     Ok(engine)
 }
 

@@ -11,6 +11,8 @@ pub(crate) mod keys;
 pub(crate) mod list;
 mod names;
 pub(crate) mod person;
+pub(crate) mod policy;
 pub(crate) mod redeem;
+pub(crate) mod route;
 pub(crate) mod show;
 pub(crate) mod verify;

@@ -19,6 +19,7 @@ mod grade;
 mod keys;
 mod lease;
 mod list;
+mod observe;
 mod operate;
 mod policies;
 mod push;
@@ -47,6 +48,7 @@ pub(crate) use self::{
 };
 pub use self::{
     list::{RequestFilter, Span},
+    observe::Noted,
     policies::PolicyError,
     raise::Raised,
     read::ReceiptFilter,

@@ -96,6 +96,10 @@ pub enum EventType {
     RequestReminded,
     /// V-1.
     DeliveryTransitioned,
+    /// S-10.
+    ChannelMessageReceived,
+    /// E-3.
+    RuntimeObservation,
     /// R5.
     RequestAnswered,
     /// R6.
@@ -132,6 +136,8 @@ impl EventType {
             Self::RequestReassigned => "request.reassigned",
             Self::RequestReminded => "request.reminded",
             Self::DeliveryTransitioned => "delivery.transitioned",
+            Self::ChannelMessageReceived => "channel.message_received",
+            Self::RuntimeObservation => "runtime.observation",
             Self::RequestAnswered => "request.answered",
             Self::RequestExpired => "request.expired",
             Self::RequestCancelled => "request.cancelled",

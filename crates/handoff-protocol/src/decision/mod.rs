@@ -64,6 +64,7 @@ pub mod idempotency;
 mod ladder;
 pub mod lease;
 pub mod limits;
+mod observe;
 mod outreach;
 mod owner;
 mod partial;
@@ -118,6 +119,7 @@ pub use self::{
     explain::{Explained, PlannedDelivery, explain},
     field::{Field, FieldKind, FieldOption},
     grade::{ReportGrade, bounce, report_grade, see},
+    observe::{ChannelMessage, Observation, observe, receive},
     outreach::{Again, Outreach},
     progress::{Contributor, Endorsed, Progress, RecordedDisposition, Step},
     push::{

@@ -3,10 +3,10 @@
 use std::io;
 
 use handoff_engine::{BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError};
-use handoff_protocol::id::OrgId;
+use handoff_protocol::{decision::DecisionError, id::OrgId};
 use handoff_server::{
-    ConfigError, StartError, bootstrap::BootstrapError, private_file::PrivateFileError, schemas::SchemaError,
-    store::StoreOpenError,
+    ConfigError, StartError, bootstrap::BootstrapError, private_file::PrivateFileError, reaching::PolicyFileError,
+    schemas::SchemaError, store::StoreOpenError,
 };
 
 /// Why a command failed.
@@ -38,6 +38,12 @@ pub(super) enum Failure {
     LogFilter,
     #[error("the directory `{path}` cannot be made: {error}", path = path.display())]
     Directory { path: std::path::PathBuf, error: io::Error },
+    #[error("request_not_found: there is no such request")]
+    NoRequest,
+    #[error("{code}: {0}", code = .0.code().as_str())]
+    Decision(#[from] DecisionError),
+    #[error(transparent)]
+    PolicyFile(#[from] PolicyFileError),
     #[error("there is no tenant {0}")]
     NoTenant(OrgId),
     #[error("{broken} of {checked} chains are broken")]

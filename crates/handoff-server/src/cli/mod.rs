@@ -6,6 +6,7 @@ mod failure;
 mod logging;
 mod migrate;
 mod output;
+mod record;
 mod serve;
 mod settings;
 mod signals;
@@ -46,6 +47,30 @@ enum Command {
         /// Only this tenant
         #[arg(long, value_name = "REF")]
         tenant: Option<OrgId>,
+    },
+    /// Record words that came in about a request through a channel; they settle nothing
+    InjectChannelMessage {
+        /// The request
+        #[arg(long, value_name = "ID")]
+        request: String,
+        /// Through which channel
+        #[arg(long, value_name = "NAME", default_value = "email")]
+        channel: String,
+        /// What they say
+        #[arg(long, value_name = "TEXT")]
+        text: String,
+    },
+    /// Record that a page changed which a request is about; nothing is inferred from it
+    ObservePageChange {
+        /// The request
+        #[arg(long, value_name = "ID")]
+        request: String,
+    },
+    /// Print what happened to a request, one type of event a line, oldest first
+    DumpEvents {
+        /// The request
+        #[arg(long, value_name = "ID")]
+        request: String,
     },
     /// Look after the keys that continuation data is sealed with
     Continuation {
@@ -128,6 +153,11 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
             Command::VerifyChain { tenant } => verify_chain::run(file, tenant).await,
             Command::Continuation { command: ContinuationCommand::Keys } => continuation::keys(file).await,
             Command::Continuation { command: ContinuationCommand::Reseal } => continuation::reseal(file).await,
+            Command::InjectChannelMessage { request, channel, text } => {
+                record::inject(file, &request, &channel, &text).await
+            }
+            Command::ObservePageChange { request } => record::observe(file, &request).await,
+            Command::DumpEvents { request } => record::dump(file, &request).await,
             Command::Config { command: ConfigCommand::Check } => settings::check(file),
             Command::Dev { data, port } => dev::run(data, port).await,
         }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use handoff_server::{Config, bootstrap, schemas::RegisteredSchemas};
+use handoff_server::{Config, bootstrap, reaching, schemas::RegisteredSchemas};
 
 use super::{failure::Failure, logging, output};
 
@@ -31,6 +31,7 @@ pub(super) fn check(file: Option<&Path>) -> Result<(), Failure> {
     let config = read(file)?;
     let principals = bootstrap::read(&config)?;
     RegisteredSchemas::load(&config.schemas)?;
+    reaching::policies(&config)?;
     let (text, count) = (config.to_toml(), principals.len());
     output::say(format_args!("{text}\n# {count} principals are loaded at the start")).map_err(Failure::Output)
 }

@@ -34,6 +34,11 @@ pub(super) struct CallbackSections {
 type Checked = (BTreeMap<String, Vec<CallbackSecret>>, Vec<CallbackEndpoint>);
 
 impl CallbackSections {
+    /// Whether there is a set of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.named.contains_key(name)
+    }
+
     /// The sections, once it is known what signs where no name is given: each endpoint can be signed for, in its format.
     pub(super) fn checked(self, unnamed: &[CallbackSecret]) -> Result<Checked, ConfigError> {
         let mut endpoints = Vec::with_capacity(self.endpoints.len());

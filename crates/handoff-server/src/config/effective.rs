@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use handoff_protocol::{decision::CallbackFormat, json::Json};
 
-use super::{Config, LogFormat, setting};
+use super::{Config, LogFormat, sections::inline, setting};
 use crate::database_url::DatabaseUrl;
 
 /// What stands where a secret would.
@@ -54,7 +54,27 @@ impl Config {
             let _ = writeln!(text, "{} = {}", quoted(reference), path(file));
         }
         self.callback_sections(&mut text);
+        self.reaching_sections(&mut text);
         text
+    }
+
+    /// Who can be reached and how, without addresses.
+    fn reaching_sections(&self, text: &mut String) {
+        for channel in &self.channels {
+            text.push_str("\n[[channels]]\n");
+            for (key, value) in channel.written() {
+                let _ = writeln!(text, "{key} = {}", inline(&value));
+            }
+        }
+        for tenant in &self.tenants {
+            let _ = writeln!(text, "\n[[tenants]]\nid = {}", quoted(&tenant.id.to_string()));
+            if let Some(policy) = &tenant.policy {
+                let _ = writeln!(text, "policy = {}", quoted(&policy.display().to_string()));
+            }
+            for (key, value) in tenant.written().as_object().into_iter().flatten() {
+                let _ = writeln!(text, "{key} = {}", inline(value));
+            }
+        }
     }
 }
 

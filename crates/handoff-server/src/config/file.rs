@@ -13,8 +13,10 @@ use toml::de::{DeTable, DeValue};
 use super::{
     ConfigError,
     callbacks::{self, CallbackSections},
+    channels::{self, ChannelConfig},
     error::place,
     setting::{self, Form, Setting},
+    tenants::{self, TenantConfig},
 };
 
 /// The section of document schemas.
@@ -31,6 +33,10 @@ pub(super) struct File {
     pub(super) schemas: BTreeMap<String, PathBuf>,
     /// Named callback secrets, and endpoints.
     pub(super) callbacks: CallbackSections,
+    /// What is said of tenants.
+    pub(super) tenants: Vec<TenantConfig>,
+    /// The channels that reach people, each with the place that a fault in it is at.
+    pub(super) channels: Vec<(ChannelConfig, ConfigError)>,
 }
 
 /// A value of the file, in the form in which a variable would have it.
@@ -75,6 +81,14 @@ impl Reading<'_> {
             if self.callbacks(&mut file.callbacks, name, value)? {
                 continue;
             }
+            if name == tenants::SECTION {
+                file.tenants = self.tenants(value)?;
+                continue;
+            }
+            if name == channels::SECTION {
+                file.channels = self.channels(value)?;
+                continue;
+            }
             let setting = setting::ALL
                 .into_iter()
                 .find(|setting| setting.key == name)
@@ -115,7 +129,7 @@ impl Reading<'_> {
     }
 
     /// A path as seen from the directory of the file.
-    fn beside(&self, path: &str) -> PathBuf {
+    pub(super) fn beside(&self, path: &str) -> PathBuf {
         self.path.parent().map_or_else(|| PathBuf::from(path), |directory| directory.join(path))
     }
 
@@ -129,19 +143,21 @@ impl Reading<'_> {
     }
 }
 
+/// The name that may be meant by another.
+pub(super) fn alike<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let likely = known.map(|key| (strsim::jaro_winkler(name, key), key)).filter(|(likeness, _)| *likeness >= ALIKE);
+    likely.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, key)| key)
+}
+
 /// A key is not known; one that looks like it may be meant.
 fn unknown(name: &str) -> String {
-    let known =
-        setting::ALL.into_iter().map(|setting| setting.key).chain([SCHEMAS, callbacks::SETS, callbacks::ENDPOINTS]);
-    let alike = known
-        .map(|key| (strsim::jaro_winkler(name, key), key))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let sections = [SCHEMAS, callbacks::SETS, callbacks::ENDPOINTS, tenants::SECTION, channels::SECTION];
+    let alike = alike(name, setting::ALL.into_iter().map(|setting| setting.key).chain(sections));
     // A name that is long or strange may be a value that slipped.
     let shown = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'));
     let name = if shown { format!("`{name}`") } else { "this".to_owned() };
     match alike {
-        Some((_, key)) => format!("{name} is not a known key; did you mean `{key}`?"),
+        Some(key) => format!("{name} is not a known key; did you mean `{key}`?"),
         None => format!("{name} is not a known key; `handoffd config check` prints those that there are"),
     }
 }

@@ -20,6 +20,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::{
     Config, ConfigError, LogFormat, MIN_SWEEP_INTERVAL, PublicBase, callbacks,
+    channels::ChannelKind,
     file::File,
     setting::{self, Setting},
 };
@@ -74,6 +75,15 @@ impl Config {
         source.fill(&setting::CALLBACK_SECRETS, callbacks::read_secrets, &mut config.callbacks.secrets)?;
         source.fill(&setting::CALLBACK_GUARD, |text| read_switch(text).map(Some), &mut config.callback_guard)?;
         source.fill(&setting::CONTINUATION_KEYS, read_keys, &mut config.continuation)?;
+        config.tenants = source.file.tenants;
+        for (channel, place) in source.file.channels {
+            if let ChannelKind::Webhook { secrets: Some(name) } = &channel.kind
+                && !source.file.callbacks.has(name)
+            {
+                return Err(place.saying("a channel names a set of `callback_secret_sets` that is not there"));
+            }
+            config.channels.push(channel);
+        }
         let given = source.file.callbacks;
         (config.callbacks.named, config.callbacks.endpoints) = given.checked(&config.callbacks.secrets)?;
         config.schemas = source.file.schemas;

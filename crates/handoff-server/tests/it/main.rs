@@ -14,6 +14,7 @@ mod development;
 mod durability;
 mod failing_surroundings;
 mod home;
+mod reaching;
 mod redaction;
 mod serving;
 mod stopping;
