@@ -17,6 +17,7 @@ mod interleaving;
 mod later;
 mod leasing;
 mod numbers;
+mod observing;
 mod parts;
 mod passing_on;
 mod people;
