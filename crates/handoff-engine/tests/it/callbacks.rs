@@ -321,7 +321,9 @@ async fn requests_without_a_callback_leave_nothing_to_push() {
 
 #[tokio::test]
 async fn an_engine_without_a_transport_refuses_a_callback_and_creates_nothing() {
-    let world = World::new().await;
+    let callbacks = CallbackPolicy { secrets: secrets(), ..CallbackPolicy::default() };
+    let policy = Policy { callbacks, ..Policy::default() };
+    let world = World::with_engine(Arc::new(|_| {}), |builder| builder.policy(policy)).await;
     let refused = world.engine.raise(&world.machine, json(&ask_with("run:1", "one", TO)), None).await;
     assert_eq!(code(refused), ErrorCode::InvalidRequest);
     assert_eq!(world.requests().await, []);
