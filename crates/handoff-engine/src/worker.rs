@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     decision::{self, TimerAction},
@@ -23,6 +23,9 @@ const LEASE: Duration = Duration::from_secs(30);
 
 /// How many timers act at once: a store that commits in groups carries them in few commits.
 const AT_ONCE: usize = 64;
+
+/// How often signs of life are looked through during a sweep.
+const SIGNS: Duration = Duration::from_secs(1);
 
 /// How long a sweep that a commit asked for waits for more of them.
 const GATHER: Duration = Duration::from_millis(5);
@@ -99,11 +102,16 @@ impl Engine {
     ///
     /// If the store cannot be asked for timers.
     pub async fn run_due_timers(&self) -> Result<Swept, StoreError> {
-        self.write_signs_of_life().await;
+        let mut signs_written = None;
         let mut swept = Swept::default();
         let mut lag = Duration::ZERO;
         let mut acting = FuturesUnordered::new();
         loop {
+            // A sweep goes on for as long as something is due, and signs of life are due as well.
+            if signs_written.is_none_or(|at: Instant| at.elapsed() >= SIGNS) {
+                self.write_signs_of_life().await;
+                signs_written = Some(Instant::now());
+            }
             let claimed = self.inner.store.claim_timers(AT_ONCE.saturating_sub(acting.len()), LEASE).await;
             let timers = match claimed {
                 Ok(claimed) => {

@@ -95,7 +95,7 @@ async fn a_name_that_resolves_private_after_it_was_looked_at_changes_nothing() {
     // A public address that swallows what it gets; whether this machine can reach it does not matter here.
     let public: SocketAddr = "192.175.48.6:9".parse().unwrap();
     let fickle = Arc::new(Fickle { asked: AtomicUsize::new(0), first: public, then: private });
-    let transport = guarded().attempt(Duration::from_millis(200)).resolver(fickle.clone());
+    let transport = guarded().attempt(Duration::from_millis(200)).resolver(Arc::clone(&fickle) as _);
     let url = format!("http://receiver.example:{}/", private.port());
     transport.post(&post(url.clone())).await;
     assert_eq!(fickle.asked.load(Ordering::SeqCst), 1, "a connection goes to what was looked at");

@@ -123,7 +123,7 @@ impl Engine {
         began_with: Push,
         attempt: PushAttempt,
     ) -> Result<(), DecisionError> {
-        let ClaimedTimer { tenant, key, epoch, action, .. } = timer.clone();
+        let ClaimedTimer { tenant, key, action, .. } = timer.clone();
         let endpoint = began_with.callback.url_digest();
         let host = host(&began_with.callback.url).to_owned();
         let policy = Arc::clone(&self.inner.policy);
@@ -157,11 +157,14 @@ impl Engine {
             if let Some(event) = &after.event {
                 writes.event(event);
             }
-            if after.holds_timer {
-                writes.timer(TimerWrite::Settle { key: key.clone(), epoch });
-            }
-            if let Some(due) = after.again {
-                writes.timer(TimerWrite::Put { key: key.clone(), due, action: fresh(&action).map_err(Halt::Broken)? });
+            // What the transition says of the timer is as good as its epoch, and one statement less.
+            match after.again {
+                Some(due) => {
+                    let action = fresh(&action).map_err(Halt::Broken)?;
+                    writes.timer(TimerWrite::Put { key: key.clone(), due, action });
+                }
+                None if after.holds_timer => writes.timer(TimerWrite::Remove { key: key.clone() }),
+                None => {}
             }
             if after.enabled {
                 let action = json_text(&TimerAction::WakePushes { endpoint }).map_err(Halt::Broken)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use handoff_engine::{Engine, callback::CallbackTransport, decision::ContinuationError, store::Store};
 use handoff_protocol::{
-    continuation::{ContinuationKey, Keyring},
+    continuation::{ContinuationKey, ContinuationKeyId, Keyring},
     decision::{CallbackPolicy, ErrorCode, Policy},
 };
 
@@ -139,7 +139,7 @@ async fn keys_rotate_and_one_that_is_in_use_is_missed() {
     assert!(world.engine.missing_continuation_keys().await.unwrap().is_empty());
     let early = with_keys(&world, &["b"]).await;
     let missing = early.missing_continuation_keys().await.unwrap();
-    assert_eq!(missing.iter().map(|key| key.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(missing.iter().map(ContinuationKeyId::as_str).collect::<Vec<_>>(), ["a"]);
     assert!(matches!(early.reseal_continuations().await, Err(ContinuationError::Sealed { .. })));
 
     let rotated = with_keys(&world, &["b", "a"]).await;

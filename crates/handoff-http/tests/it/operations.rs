@@ -72,6 +72,7 @@ async fn metrics_count_calls_by_route_and_never_by_what_was_sent() {
         "handoff_sends_succeeded_total 0",
         "handoff_sends_failed_total 0",
         "handoff_sends_postponed_total 0",
+        "handoff_callback_endpoints_disabled_total 0",
         "# EOF",
     ] {
         assert!(text.lines().any(|there| there == line), "no {line} in {text}");

@@ -162,7 +162,8 @@ mod tests {
             assert_eq!(ContinuationKey::parse(text).unwrap_err(), BadKey::Name, "{text}");
         }
         let padless = "a:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-        for text in ["a:", "a:AAEC", padless, &format!("a:{HEX}00"), &format!("a:{}", &HEX[2..])] {
+        for text in ["a:", "a:AAEC", padless, &format!("a:{HEX}00"), &format!("a:{}", HEX.strip_prefix("00").unwrap())]
+        {
             assert_eq!(ContinuationKey::parse(text).unwrap_err(), BadKey::Bytes, "{text}");
         }
     }

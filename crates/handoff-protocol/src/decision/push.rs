@@ -138,8 +138,8 @@ pub struct Pushed {
     pub endpoint: Option<EndpointHealth>,
     /// What happened, if it is worth telling.
     pub event: Option<Event>,
-    /// Whether the timer that it was pushed under is this attempt's still: not if the signal was acknowledged or queued
-    /// anew meanwhile.
+    /// Whether the timer that it was pushed under is this attempt's still: not if the signal was acknowledged, queued anew
+    /// or pushed by another worker meanwhile.
     pub holds_timer: bool,
     /// When to try again, where the timer is held; none if the endpoint is disabled.
     pub again: Option<Timestamp>,
@@ -227,9 +227,10 @@ pub fn pushed(
     let mut signal = signal.clone();
     let accepted = attempt.outcome == PushOutcome::Accepted;
     let push = signal.push.as_mut().ok_or(DecisionError::Internal)?;
+    // Whoever queued it anew, or recorded an attempt in between, planned what comes next.
+    let overtaken = push.requeued != began_with.requeued || push.attempts != began_with.attempts;
     push.attempts = push.attempts.saturating_add(1);
     let n = push.attempts;
-    let superseded = push.requeued != began_with.requeued;
 
     let mut log = log.cloned().unwrap_or(PushLog { signal_id: signal.id, data: Vec::new() });
     log.data.push(PushAttempt { n, ..attempt });
@@ -243,7 +244,7 @@ pub fn pushed(
     let event = disabled_now.then(|| disabled(request, signal.id, push.delivery_id, &after));
 
     let mut again = None;
-    let holds_timer = signal.acked_at.is_none() && !superseded;
+    let holds_timer = signal.acked_at.is_none() && !overtaken;
     if holds_timer {
         push.forced = false;
         push.resting = after.disabled_at.is_some();
