@@ -17,6 +17,14 @@ pub(crate) enum Failure {
     /// A file or directory of the tree could not be read.
     #[error("{} cannot be read: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
+    /// A file of the target directory could not be written.
+    #[error("{} cannot be written: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    /// What looks at the pages is missing.
+    #[error(
+        "{0} is not on this machine, and the pages are to be looked at; install Debian's packages `chromium` and `npm`"
+    )]
+    NoBrowser(&'static str),
     /// `cargo metadata` printed something else than its documented JSON.
     #[error("the output of `cargo metadata` is not understood: {0}")]
     Metadata(#[from] serde_json::Error),

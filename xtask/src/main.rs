@@ -5,11 +5,13 @@
 //! | [`gate`] | the steps of the gate, in order, and the cargo command behind each |
 //! | [`run`] | how a step is announced, timed and, when it fails, reported |
 //! | [`tools`] | what is looked for, and installed, before a step needs it |
+//! | [`browser`] | what the pages are looked at with |
 //! | [`contracts`] | where the contract files are found |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
 //! | [`text`] | the check of the tree's text: paths of one machine, leftovers, long files, undocumented crates |
 #![expect(clippy::print_stdout, reason = "a command for the terminal speaks on standard output")]
 
+mod browser;
 mod contracts;
 mod failure;
 mod gate;
@@ -58,6 +60,8 @@ enum Command {
     Fix,
     /// Run the long tests (the ignored ones) in release mode
     Full,
+    /// Take pictures of every page, at phone and desktop size, in light and dark, into target/screenshots
+    Screenshots,
 }
 
 fn main() -> ExitCode {
@@ -84,6 +88,7 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,
+        Command::Screenshots => gate::screenshots(run)?,
     }
     run.summarize();
     Ok(())

@@ -23,6 +23,14 @@ pub(crate) enum Exit {
     NotVerified,
     /// The effect was redeemed before.
     Repeated,
+    /// It was answered, and not as the effect needs it.
+    NotRedeemed,
+    /// The terminal went away while it waited.
+    HungUp,
+    /// Ctrl-C while it waited.
+    Interrupted,
+    /// Asked to end while it waited.
+    Terminated,
 }
 
 impl Exit {
@@ -39,6 +47,11 @@ impl Exit {
             Self::Superseded => 7,
             Self::NotVerified => 8,
             Self::Repeated => 9,
+            Self::NotRedeemed => 10,
+            // As a shell tells of a program that a signal ended: 128 and its number.
+            Self::HungUp => 129,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 }
@@ -55,7 +68,11 @@ Exit codes:
   6  the request was cancelled
   7  the request was superseded
   8  an export does not verify
-  9  the effect was redeemed before: do not repeat it";
+  9  the effect was redeemed before: do not repeat it
+  10  the answer is not the one that --redeem-if names: nothing was redeemed
+  129  the terminal went away while it waited
+  130  interrupted (Ctrl-C) while it waited
+  143  terminated while it waited";
 
 #[cfg(test)]
 mod tests {
@@ -74,11 +91,22 @@ mod tests {
             Exit::Superseded,
             Exit::NotVerified,
             Exit::Repeated,
+            Exit::NotRedeemed,
+            Exit::HungUp,
+            Exit::Interrupted,
+            Exit::Terminated,
         ];
         for exit in all {
             let row = format!("\n  {}  ", exit.code());
             assert_eq!(HELP.matches(&row).count(), 1, "{exit:?}");
         }
         assert_eq!(HELP.lines().count(), all.len() + 1);
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate.md")).unwrap();
+        let (_, table) = page.split_once("## Exit codes of `handoff`").unwrap();
+        let rows: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next()).collect();
+        let named: Vec<&str> = rows.iter().flat_map(|row| row.split(", ")).collect();
+        for exit in all {
+            assert!(named.contains(&exit.code().to_string().as_str()), "{exit:?} is not in docs/operate.md");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use handoff_protocol::{
     decision::{Field, FieldKind, Requires},
+    digest::Digest,
     json::{Json, Number, Object, read_str},
 };
 
@@ -106,19 +107,34 @@ pub(crate) fn split_list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }
 
-/// A value as it was typed: `NAME=VALUE`.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// A value as it was typed: `NAME=VALUE`, read by the type of its field, or `NAME:=JSON`, which says its type itself.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypedValue {
     name: String,
-    text: String,
+    given: Given,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Given {
+    Text(String),
+    Json(Json),
 }
 
 impl FromStr for TypedValue {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, text) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-        Ok(Self { name: name.trim().to_owned(), text: text.to_owned() })
+        let (name, text) = text.split_once('=').ok_or("expected NAME=VALUE or NAME:=JSON")?;
+        let (name, given) = match name.strip_suffix(':') {
+            // No field's name ends in a colon.
+            Some(name) => {
+                let json =
+                    read_str(text).map_err(|_| "expected JSON behind `:=`; a text needs quotes: NAME:='\"…\"'")?;
+                (name, Given::Json(json))
+            }
+            None => (name, Given::Text(text.to_owned())),
+        };
+        Ok(Self { name: name.trim().to_owned(), given })
     }
 }
 
@@ -135,12 +151,78 @@ pub(crate) fn values(requires: &Requires, typed: &[TypedValue]) -> Result<Object
             let names: Vec<&str> = requires.fields.iter().map(|field| field.name.as_str()).collect();
             format!("the request has no field of the name that was given; its fields: {}", names.join(", "))
         })?;
-        let read = read_value(field, &value.text).ok_or_else(|| format!("`{}` {}", field.name, expected(field)))?;
-        if values.insert(field.name.as_str(), read).is_some() {
-            return Err(format!("`{}` is given twice", field.name));
-        }
+        let read = match &value.given {
+            Given::Json(json) => json.clone(),
+            Given::Text(text) => {
+                read_value(field, text).ok_or_else(|| format!("`{}` {}", field.name, expected(field)))?
+            }
+        };
+        put(&mut values, &field.name, read, matches!(field.kind, FieldKind::Choice { multi: true, .. }))?;
     }
     Ok(values)
+}
+
+/// The values, where each says its type itself and no request is needed to read them.
+///
+/// # Errors
+///
+/// One line that says what to give instead.
+pub(crate) fn json_values(typed: &[TypedValue]) -> Result<Object, String> {
+    let mut values = Object::new();
+    for value in typed {
+        let Given::Json(json) = &value.given else {
+            return Err(
+                "give each value as JSON, NAME:=JSON (a text in quotes: NAME:='\"…\"'), or the whole answer with \
+                        --file"
+                    .to_owned(),
+            );
+        };
+        put(&mut values, &value.name, json.clone(), false)?;
+    }
+    Ok(values)
+}
+
+/// Puts a value beside the others; of a field that takes several, all that were given.
+fn put(values: &mut Object, name: &str, value: Json, several: bool) -> Result<(), String> {
+    if let (true, Some(Json::Array(kept)), Json::Array(more)) = (several, values.get_mut(name), &value) {
+        kept.extend(more.iter().cloned());
+        return Ok(());
+    }
+    match values.insert(name, value) {
+        None => Ok(()),
+        Some(_) => Err(format!("`{name}` is given twice")),
+    }
+}
+
+/// Refuses values that no answer can have: a condition on them would never hold.
+///
+/// # Errors
+///
+/// One line that names the field.
+pub(crate) fn possible(requires: &Requires, wanted: &Object) -> Result<(), String> {
+    for field in &requires.fields {
+        let (FieldKind::Choice { options, .. }, Some(value)) = (&field.kind, wanted.get(&field.name)) else { continue };
+        let known = |id: &Json| options.iter().any(|option| id.as_str() == Some(option.id.as_str()));
+        if !value.as_array().map_or_else(|| known(value), |ids| ids.iter().all(known)) {
+            return Err(format!("`{}` {}", field.name, expected(field)));
+        }
+    }
+    Ok(())
+}
+
+/// The first field whose value is not the wanted one; several chosen options are compared without their order.
+pub(crate) fn differing<'a>(wanted: &'a Object, answered: &Json) -> Option<&'a str> {
+    let same = |one: &Json, other: &Json| match (one.as_array(), other.as_array()) {
+        (Some(ones), Some(others)) => {
+            let mut digests = [ones, others].map(|items| items.iter().map(|item| Digest::of_json(item).ok()).collect());
+            digests.iter_mut().for_each(|digests: &mut Vec<_>| digests.sort_unstable());
+            let [ones, others] = digests;
+            !ones.contains(&None) && ones == others
+        }
+        _ => matches!((Digest::of_json(one), Digest::of_json(other)), (Ok(one), Ok(other)) if one == other),
+    };
+    let mut members = wanted.iter();
+    members.find(|(name, value)| answered.get(name).is_none_or(|given| !same(value, given))).map(|(name, _)| name)
 }
 
 fn read_value(field: &Field, text: &str) -> Option<Json> {
@@ -174,7 +256,8 @@ pub(crate) fn expected(field: &Field) -> String {
         FieldKind::Number { .. } => "wants a whole number".to_owned(),
         FieldKind::Boolean => "wants true or false".to_owned(),
         FieldKind::Attestation => "wants true".to_owned(),
-        FieldKind::Document { .. } => "wants a JSON document".to_owned(),
+        FieldKind::Document { schema_ref: Some(schema) } => format!("wants a JSON document that follows {schema}"),
+        FieldKind::Document { schema_ref: None } => "wants a JSON document".to_owned(),
         FieldKind::FileRef => "wants a reference to a file".to_owned(),
     }
 }
@@ -242,5 +325,43 @@ mod tests {
             assert!(error.contains('d') && !error.contains("hunter2"), "{error}");
         }
         assert!(read(&["d:text"], &["d=x", "d=y"]).unwrap_err().contains("twice"));
+    }
+
+    #[test]
+    fn several_choices_may_be_given_one_by_one() {
+        assert_eq!(read(&["b:choices:x,y,z"], &["b=x", "b=z,y"]).unwrap(), r#"{"b":["x","z","y"]}"#);
+        assert!(read(&["b:choice:x,y"], &["b=x", "b=y"]).unwrap_err().contains("twice"));
+    }
+
+    #[test]
+    fn a_value_may_say_its_type_itself() {
+        let specs = ["a:choice:x,y", "c:text", "d:number"];
+        assert_eq!(read(&specs, &["a=x", r#"c:="7""#, "d:=7"]).unwrap(), r#"{"a":"x","c":"7","d":7}"#);
+        let typed = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<TypedValue>>();
+        let alone = json_values(&typed(&[r#"c:="=""#, "d:=[1]"])).unwrap();
+        assert_eq!(Json::from(alone).to_text(), r#"{"c":"=","d":[1]}"#);
+        assert!(json_values(&typed(&["c=x"])).unwrap_err().contains("NAME:=JSON"));
+        let error = "c:=hunter2".parse::<TypedValue>().unwrap_err();
+        assert!(error.contains("needs quotes") && !error.contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn a_condition_holds_for_what_means_the_same_and_one_that_cannot_hold_is_refused() {
+        let requires = requires(&["a:choice:x,y", "b:choices:x,y", "d:number"]);
+        let wanted = |texts: &[&str]| {
+            let typed: Vec<TypedValue> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            values(&requires, &typed).unwrap()
+        };
+        let answered = read_str(r#"{"a":"x","b":["y","x"],"d":300}"#).unwrap();
+        assert_eq!(differing(&wanted(&["a=x", "b=x,y", "d=3e2"]), &answered), None);
+        assert_eq!(differing(&wanted(&["a=x", "d=301"]), &answered), Some("d"));
+        assert_eq!(differing(&wanted(&["b=x"]), &answered), Some("b"));
+        assert_eq!(
+            differing(&wanted(&["a=x"]), &read_str("{}").unwrap()),
+            Some("a"),
+            "what is not answered is not met"
+        );
+        assert!(possible(&requires, &wanted(&["a=z"])).unwrap_err().contains("wants one of: x, y"));
+        assert!(possible(&requires, &wanted(&["a=x", "b=y"])).is_ok());
     }
 }

@@ -92,30 +92,34 @@ impl Operator {
         Ok(members.into_iter().filter(|member| member.kind == kind).collect())
     }
 
-    /// The people of this name.
-    pub(crate) async fn people_named(&self, name: &str) -> Result<Vec<Member>, Failure> {
-        let mut people = self.members(MemberKind::Person).await?;
-        people.retain(|person| person.display.as_deref() == Some(name));
-        Ok(people)
+    /// Whether some member of a kind has this name.
+    pub(crate) async fn is_taken(&self, kind: MemberKind, name: &str) -> Result<bool, Failure> {
+        Ok(self.members(kind).await?.iter().any(|member| member.display.as_deref() == Some(name)))
     }
 
     /// The person of an id or of a name that only one has.
     pub(crate) async fn person(&self, named: &str) -> Result<UserId, Failure> {
-        let people = self.members(MemberKind::Person).await?;
-        let found: Vec<UserId> = people
-            .iter()
-            .filter(|person| person.id.to_string() == named || person.display.as_deref() == Some(named))
-            .filter_map(|person| match person.id {
-                PrincipalId::User(id) => Some(id),
-                _ => None,
-            })
-            .collect();
+        match self.one(MemberKind::Person, named).await? {
+            PrincipalId::User(id) => Ok(id),
+            other => Err(Failure::failed(format!("{other} is no person"))),
+        }
+    }
+
+    /// The member of an id or of a name that only one of its kind has.
+    pub(crate) async fn one(&self, kind: MemberKind, named: &str) -> Result<PrincipalId, Failure> {
+        let (one, several, listed) = match kind {
+            MemberKind::Person => ("person", "people have", "handoff person list"),
+            MemberKind::Machine => ("machine", "machines have", "handoff keys list"),
+        };
+        let members = self.members(kind).await?;
+        let fits = |member: &&Member| member.id.to_string() == named || member.display.as_deref() == Some(named);
+        let found: Vec<PrincipalId> = members.iter().filter(fits).map(|member| member.id).collect();
         match found.as_slice() {
             [id] => Ok(*id),
-            [] => Err(Failure::failed("there is no person of this id or name; `handoff person list` shows all")),
-            several => {
-                let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
-                Err(Failure::usage(format!("several people have this name; name one by id: {}", ids.join(", "))))
+            [] => Err(Failure::failed(format!("there is no {one} of this id or name; `{listed}` shows all"))),
+            ids => {
+                let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                Err(Failure::usage(format!("several {several} this name; name one by id: {}", ids.join(", "))))
             }
         }
     }

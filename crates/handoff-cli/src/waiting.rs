@@ -26,6 +26,8 @@ pub(crate) struct Reached {
     pub(crate) decision: Decision,
     /// The signal to acknowledge; none if it was acknowledged before.
     pub(crate) signal: Option<SignalView>,
+    /// Why it was cancelled, in words of whoever did it.
+    pub(crate) reason: Option<String>,
 }
 
 /// Waits until a request has ended, however long that takes.
@@ -62,13 +64,8 @@ pub(crate) async fn decision(client: &Client, mut request: RequestView) -> Resul
     let ours = signals.into_iter().flat_map(|list| list.data).find(|signal| {
         signal.request_id == request.id && signal.signal_type != SignalType::AttemptLapsed && signal.decision.is_some()
     });
-    Ok(match ours {
-        Some(signal) => {
-            let decision = signal.decision.clone().unwrap_or_else(|| recorded(&request));
-            Reached { decision, signal: Some(signal) }
-        }
-        None => Reached { decision: recorded(&request), signal: None },
-    })
+    let decision = ours.as_ref().and_then(|signal| signal.decision.clone()).unwrap_or_else(|| recorded(&request));
+    Ok(Reached { decision, signal: ours, reason: request.cancel_reason })
 }
 
 /// Whether a failure may pass by itself.

@@ -183,7 +183,6 @@ impl Client {
         answer: &NewAnswer,
         key: Option<&CallKey>,
     ) -> Result<AnswerResult, ClientError> {
-        let key = key_or_minted(key)?;
         let mut body = Object::new();
         body.insert("values", answer.values.clone());
         match &answer.intent {
@@ -205,8 +204,22 @@ impl Client {
         if let Some(digest) = &answer.rendered_digest {
             body.insert("rendered_digest", digest.to_string());
         }
-        let path = path(&["requests", &id.to_string(), "answer"])?;
-        self.call(Call::post(path, &Json::from(body)).under(&key)).await
+        self.answer_with(id, &Json::from(body), key).await
+    }
+
+    /// Answers with the contract's whole body, as [`answer`](Self::answer) does with its parts.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn answer_with(
+        &self,
+        id: RequestId,
+        body: &Json,
+        key: Option<&CallKey>,
+    ) -> Result<AnswerResult, ClientError> {
+        let key = key_or_minted(key)?;
+        self.call(Call::post(path(&["requests", &id.to_string(), "answer"])?, body).under(&key)).await
     }
 
     /// What people did with a request besides deciding it, oldest first; with a cursor, the page behind it.

@@ -52,6 +52,17 @@ impl Client {
         self.call(Call::post(path(&["waiters", waiter_ref.as_str(), "reattach"])?, &body).under(&key)).await
     }
 
+    /// Tells that the program which waits has ended (rule W6): each request of the waiter is cancelled at once, or kept,
+    /// as it declared. Repeating it is harmless; a program that comes back reattaches.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn report_end(&self, waiter_ref: &WaiterRef) -> Result<ReattachResult, ClientError> {
+        let body = Json::from(Object::new());
+        self.call(Call::post(path(&["waiters", waiter_ref.as_str(), "terminal"])?, &body)).await
+    }
+
     /// Says what became of a signal, after the work and never before. Repeating it is harmless: `first_ack` is then
     /// false.
     ///

@@ -5,7 +5,7 @@
 
 use std::{
     panic::AssertUnwindSafe,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -51,14 +51,26 @@ pub struct SweepStats {
     pub lag: Duration,
 }
 
-/// Tells the worker of a commit that left something to do at once.
+/// Tells the worker of a commit that left something to do at once, and when to do nothing more.
 #[derive(Debug, Default)]
-pub(crate) struct DueNow(Notify);
+pub(crate) struct DueNow {
+    soon: Notify,
+    stopped: AtomicBool,
+}
 
 impl DueNow {
     /// Something is due. It is not lost while the worker is busy.
     pub(crate) fn tell(&self) {
-        self.0.notify_one();
+        self.soon.notify_one();
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.soon.notify_one();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
     }
 }
 
@@ -112,7 +124,8 @@ impl Engine {
                 self.write_signs_of_life().await;
                 signs_written = Some(Instant::now());
             }
-            let claimed = self.inner.store.claim_timers(AT_ONCE.saturating_sub(acting.len()), LEASE).await;
+            let room = if self.inner.due_now.is_stopped() { 0 } else { AT_ONCE.saturating_sub(acting.len()) };
+            let claimed = self.inner.store.claim_timers(room, LEASE).await;
             let timers = match claimed {
                 Ok(claimed) => {
                     lag = claimed.timers.iter().map(|timer| claimed.now.since(timer.due)).fold(lag, Duration::max);
@@ -143,16 +156,22 @@ impl Engine {
         }
     }
 
-    /// Sweeps until the returned future is dropped: at every `interval`, and soon after a commit that left something to
+    /// Ends [`run_timers`](Self::run_timers): no timer is claimed from now on, and what acts already is not left half way,
+    /// so that nothing has to wait for a claim to lapse. For a server that stops; there is no way back.
+    pub fn stop_timers(&self) {
+        self.inner.due_now.stop();
+    }
+
+    /// Sweeps until [`stop_timers`](Self::stop_timers) or until the returned future is dropped: at every `interval`, and soon after a commit that left something to
     /// do at once.
     pub async fn run_timers(&self, interval: Duration) {
         let mut ticks = tokio::time::interval(interval);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut healthy = true;
-        loop {
+        while !self.inner.due_now.is_stopped() {
             tokio::select! {
                 _ = ticks.tick() => {}
-                () = self.inner.due_now.0.notified() => tokio::time::sleep(GATHER).await,
+                () = self.inner.due_now.soon.notified() => tokio::time::sleep(GATHER).await,
             }
             match self.run_due_timers().await {
                 Ok(_) => healthy = true,

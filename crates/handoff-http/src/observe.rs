@@ -91,7 +91,7 @@ pub(crate) async fn observe(State(around): State<Surroundings>, request: Request
         let span = tracing::Span::current();
         span.record("status", response.status().as_u16());
         span.record("milliseconds", u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-        tracing::info!("answered");
+        tracing::info!("served");
         response
     }
     .instrument(span)

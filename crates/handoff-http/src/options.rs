@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// How many bytes a body may have, 1 MiB unless set.
+    /// How many bytes a body may have, 4 MiB unless set: 64 fields of 100 options fit with every text as long as it may be.
     pub body_limit: usize,
     /// How long a body may take to arrive, 30 seconds unless set.
     pub body_timeout: Duration,
@@ -58,7 +58,7 @@ impl HttpOptions {
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {
-            body_limit: 1 << 20,
+            body_limit: 4 << 20,
             body_timeout: Duration::from_secs(30),
             rate_limit_per_minute: limits::PER_MINUTE,
             metrics: Metrics::default(),

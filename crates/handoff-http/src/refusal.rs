@@ -7,6 +7,7 @@ use axum::{
 use handoff_engine::IdentityError;
 use handoff_protocol::{
     decision::{DecisionError, ErrorCode, ErrorEnvelope},
+    id::RequestId,
     json::{DecodeError, to_json},
 };
 
@@ -38,6 +39,20 @@ impl Refusal {
             ErrorCode::InvalidRequest,
             "this endpoint does not take this method; the header `Allow` lists those it takes",
         )
+    }
+
+    /// Names the request that it is about, where it names none yet.
+    pub(crate) fn about(mut self, request: RequestId) -> Self {
+        self.envelope.error.request_id.get_or_insert(request);
+        self
+    }
+
+    /// Whether it says that there is no such thing, or that something failed on our side: then it is about nothing known.
+    pub(crate) fn is_about_nothing(&self) -> bool {
+        self.envelope.error.request_id.is_some()
+            || self.status == StatusCode::NOT_FOUND
+            || self.status == StatusCode::UNAUTHORIZED
+            || self.status.is_server_error()
     }
 
     /// Something failed on our side; whoever noticed it has logged it.

@@ -3,7 +3,7 @@
 //! A bundle is one JSON document: the receipts exactly as they were sealed, their detached signatures, the published
 //! keys, the chain's head, and a digest over all of it. [`verify`] names what broke, each kind of fault on its own.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use crate::{
     digest::Digest,
     id::OrgId,
     json::{Json, JsonError, NotCanonical, ReadError, from_json, read, to_json},
+    proof,
     signature::{Jwks, KeyError, KeySet, ReceiptSignature, SignatureError},
     timestamp::Timestamp,
 };
@@ -132,7 +133,7 @@ impl Bundle {
 }
 
 /// The digest over a bundle: its canonical text without the digest itself.
-fn digest_of(document: &Json) -> Result<Digest, NotCanonical> {
+pub(crate) fn digest_of(document: &Json) -> Result<Digest, NotCanonical> {
     let mut covered = document.clone();
     if let Some(members) = covered.as_object_mut() {
         members.remove("digest");
@@ -155,6 +156,9 @@ pub struct BundleReport {
     pub head: Option<Head>,
     /// Everything that is wrong.
     pub findings: Vec<Finding>,
+    /// Receipts that are whole and still leave a question, which only whoever runs the server can answer: no fault of the
+    /// chain, so they do not make a bundle unsound.
+    pub doubts: Vec<Finding>,
     /// What this verification cannot show.
     pub limits: Vec<&'static str>,
 }
@@ -196,6 +200,9 @@ pub enum FindingKind {
     Tenant,
     /// A published key cannot be used.
     Keys,
+    /// A receipt was signed after its key was retired, which is a doubt and no fault: a server that still runs with the
+    /// key may have done it, or whoever else has the key.
+    RetiredKey,
     /// Something else in the bundle was changed after it was written.
     Bundle,
 }
@@ -215,6 +222,7 @@ impl FindingKind {
             Self::Head => "head",
             Self::Tenant => "tenant",
             Self::Keys => "keys",
+            Self::RetiredKey => "retired-key",
             Self::Bundle => "bundle",
         }
     }
@@ -229,26 +237,22 @@ pub struct Trust {
     pub anchors: Vec<Head>,
 }
 
-/// Verifies a bundle, offline.
+/// Verifies a bundle, or the proof of one receipt (see [`crate::proof`]), offline.
 ///
 /// # Errors
 ///
 /// [`BundleError`] only if this is no bundle at all; whatever is wrong in one is a [`Finding`].
 pub fn verify(bytes: &[u8], trust: &Trust) -> Result<BundleReport, BundleError> {
     let document = read(bytes)?;
-    if document.get("format").and_then(Json::as_str).is_some_and(|format| format != FORMAT) {
-        return Err(BundleError::UnknownFormat);
+    match document.get("format").and_then(Json::as_str) {
+        Some(proof::FORMAT) => return proof::verify(document, trust),
+        Some(format) if format != FORMAT => return Err(BundleError::UnknownFormat),
+        Some(_) | None => {}
     }
     let covered = digest_of(&document);
     let written: Written = from_json(document)?;
-    let mut report = BundleReport {
-        org_id: written.org_id,
-        receipts: 0,
-        signed: 0,
-        head: None,
-        findings: Vec::new(),
-        limits: Vec::new(),
-    };
+    let mut report = BundleReport::begin(written.org_id);
+    let retired = Retirements::of(&written.keys, trust.keys.as_ref());
     let keys = match &trust.keys {
         Some(keys) => keys.clone(),
         None => {
@@ -268,7 +272,8 @@ pub fn verify(bytes: &[u8], trust: &Trust) -> Result<BundleReport, BundleError> 
     }
     for entry in &written.receipts {
         verifier.check(&entry.receipt);
-        report.check_signature(entry, &keys, must_be_signed);
+        report.check_signature_of(&entry.receipt, entry.signature.as_ref(), &keys, must_be_signed);
+        report.check_retirement(&entry.receipt, entry.signature.as_ref(), &keys, &retired);
         report.check_tenant(&entry.receipt);
     }
     let chain = verifier.finish();
@@ -312,28 +317,76 @@ impl BundleReport {
         self.findings.is_empty()
     }
 
-    fn check_signature(&mut self, entry: &BundleReceipt, keys: &KeySet, must_be_signed: bool) {
+    /// A report on which nothing stands yet.
+    pub(crate) fn begin(org_id: OrgId) -> Self {
+        Self {
+            org_id,
+            receipts: 0,
+            signed: 0,
+            head: None,
+            findings: Vec::new(),
+            doubts: Vec::new(),
+            limits: Vec::new(),
+        }
+    }
+
+    pub(crate) fn check_signature_of(
+        &mut self,
+        receipt: &Json,
+        signature: Option<&ReceiptSignature>,
+        keys: &KeySet,
+        must_be_signed: bool,
+    ) {
         // A receipt that was altered is named for that; its signature is judged by the digest that it records.
-        let recorded = entry.receipt.get("chain").and_then(|chain| chain.get("digest")).and_then(Json::as_str);
+        let recorded = receipt.get("chain").and_then(|chain| chain.get("digest")).and_then(Json::as_str);
         let Some(digest) = recorded.and_then(|text| Digest::parse(text).ok()) else { return };
-        let Some(signature) = &entry.signature else {
+        let Some(signature) = signature else {
             if must_be_signed {
-                self.find_in(entry, FindingKind::Unsigned, "this receipt has no signature although it should have one");
+                self.find_in(
+                    receipt,
+                    FindingKind::Unsigned,
+                    "this receipt has no signature although it should have one",
+                );
             }
             return;
         };
         match keys.verify(&digest, signature) {
             // A valid signature says nothing of a receipt that no longer has the digest which was signed.
-            Ok(_) if verify_alone(&entry.receipt).is_ok() => self.signed = self.signed.saturating_add(1),
+            Ok(_) if verify_alone(receipt).is_ok() => self.signed = self.signed.saturating_add(1),
             Ok(_) => {}
             Err(error @ SignatureError::UnknownKey) => {
-                self.find_in(entry, FindingKind::UnknownKey, error.to_string());
+                self.find_in(receipt, FindingKind::UnknownKey, error.to_string());
             }
-            Err(error) => self.find_in(entry, FindingKind::Signature, error.to_string()),
+            Err(error) => self.find_in(receipt, FindingKind::Signature, error.to_string()),
         }
     }
 
-    fn check_tenant(&mut self, receipt: &Json) {
+    /// Names a receipt whose signature is valid and by a key that had been retired when the receipt was decided.
+    pub(crate) fn check_retirement(
+        &mut self,
+        receipt: &Json,
+        signature: Option<&ReceiptSignature>,
+        keys: &KeySet,
+        retired: &Retirements,
+    ) {
+        let member = |name: &str| receipt.get(name).and_then(Json::as_str);
+        let digest = receipt.get("chain").and_then(|chain| chain.get("digest")).and_then(Json::as_str);
+        let (Some(signature), Some(digest)) = (signature, digest.and_then(|text| Digest::parse(text).ok())) else {
+            return;
+        };
+        let decided_at = member("decided_at").and_then(|text| Timestamp::parse(text).ok());
+        let (Some(retired_at), Some(decided_at)) = (retired.0.get(&signature.kid), decided_at) else { return };
+        if *retired_at < decided_at && keys.verify(&digest, signature).is_ok() && verify_alone(receipt).is_ok() {
+            self.doubts.push(Finding {
+                height: height_of(receipt),
+                receipt_id: receipt_id(receipt),
+                kind: FindingKind::RetiredKey,
+                message: format!("signed after its key was retired, at {retired_at}"),
+            });
+        }
+    }
+
+    pub(crate) fn check_tenant(&mut self, receipt: &Json) {
         let named = receipt.get("org_id").and_then(Json::as_str);
         if named != Some(self.org_id.to_string().as_str()) && verify_alone(receipt).is_ok() {
             let height = height_of(receipt);
@@ -341,12 +394,36 @@ impl BundleReport {
         }
     }
 
-    fn find_in(&mut self, entry: &BundleReceipt, kind: FindingKind, message: impl Into<String>) {
-        self.find(height_of(&entry.receipt), receipt_id(&entry.receipt), kind, message);
+    fn find_in(&mut self, receipt: &Json, kind: FindingKind, message: impl Into<String>) {
+        self.find(height_of(receipt), receipt_id(receipt), kind, message);
     }
 
-    fn find(&mut self, height: Option<u64>, receipt_id: Option<String>, kind: FindingKind, message: impl Into<String>) {
+    pub(crate) fn find(
+        &mut self,
+        height: Option<u64>,
+        receipt_id: Option<String>,
+        kind: FindingKind,
+        message: impl Into<String>,
+    ) {
         self.findings.push(Finding { height, receipt_id, kind, message: message.into() });
+    }
+}
+
+/// Since when keys no longer sign, by their ids: the earlier time, where the bundle and the trusted keys differ. Keys that
+/// were brought may be older than the retirement, and a bundle may be made to keep quiet about it.
+pub(crate) struct Retirements(BTreeMap<String, Timestamp>);
+
+impl Retirements {
+    pub(crate) fn of(carried: &Jwks, brought: Option<&KeySet>) -> Self {
+        let carried = carried.keys.iter().filter_map(|jwk| Some((jwk.kid.clone()?, jwk.retired_at?)));
+        let brought = brought.into_iter().flat_map(KeySet::iter);
+        let brought = brought.filter_map(|key| Some((key.kid().to_owned(), key.retired_at()?)));
+        let mut earliest = BTreeMap::new();
+        for (kid, at) in carried.chain(brought) {
+            let kept = earliest.entry(kid).or_insert(at);
+            *kept = at.min(*kept);
+        }
+        Self(earliest)
     }
 }
 

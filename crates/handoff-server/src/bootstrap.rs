@@ -11,11 +11,11 @@ use handoff_engine::identity::{Bootstrap, Holder};
 use handoff_protocol::{
     id::{OrgId, PrincipalId, ServiceAccountId, UserId},
     json::{DecodeError, ObjectReader, ValueReader, read_str},
-    principal::{AuthStrength, Role, Scopes},
+    principal::{AuthStrength, Role, Scope, Scopes},
     secret::Secret,
 };
 
-use crate::config::Config;
+use crate::{config::Config, likeness};
 
 /// The most that is read of a file.
 const LIMIT: u64 = 16 << 20;
@@ -31,23 +31,44 @@ pub struct BootstrapError {
     problem: String,
 }
 
+/// What there is to load.
+#[derive(Debug, Default)]
+pub struct Loading {
+    /// The principals, each with a token.
+    pub principals: Vec<Bootstrap>,
+    /// What can be used and may not mean what was wanted, in words.
+    pub warnings: Vec<String>,
+}
+
 /// Reads everything that a configuration gives to load. Either all of it can be used or none is.
 ///
 /// # Errors
 ///
 /// [`BootstrapError`] names the first member that is wrong, and the mend.
-pub fn read(config: &Config) -> Result<Vec<Bootstrap>, BootstrapError> {
-    let mut entries = Vec::new();
+pub fn read(config: &Config) -> Result<Loading, BootstrapError> {
+    let mut loading = Loading::default();
     if let Some(path) = &config.bootstrap {
         let place = format!("HANDOFF_BOOTSTRAP: `{}`", path.display());
         let text = read_file(path).map_err(|problem| BootstrapError { place: place.clone(), problem })?;
-        entries.extend(parse(text.expose()).map_err(|problem| BootstrapError { place, problem })?);
+        loading.add(place, text.expose())?;
     }
     if let Some(text) = &config.bootstrap_json {
-        let place = "HANDOFF_BOOTSTRAP_JSON".to_owned();
-        entries.extend(parse(text.expose()).map_err(|problem| BootstrapError { place, problem })?);
+        loading.add("HANDOFF_BOOTSTRAP_JSON".to_owned(), text.expose())?;
     }
-    Ok(entries)
+    Ok(loading)
+}
+
+impl Loading {
+    fn add(&mut self, place: String, text: &str) -> Result<(), BootstrapError> {
+        match parse(text) {
+            Ok(read) => {
+                self.principals.extend(read.principals);
+                self.warnings.extend(read.warnings.into_iter().map(|warning| format!("{place}: {warning}")));
+                Ok(())
+            }
+            Err(problem) => Err(BootstrapError { place, problem }),
+        }
+    }
 }
 
 fn read_file(path: &Path) -> Result<Secret<String>, String> {
@@ -59,24 +80,23 @@ fn read_file(path: &Path) -> Result<Secret<String>, String> {
     Ok(text)
 }
 
-fn parse(text: &str) -> Result<Vec<Bootstrap>, String> {
+fn parse(text: &str) -> Result<Loading, String> {
     let document = read_str(text).map_err(|error| error.to_string())?;
-    let entries = read_document(&ValueReader::new(&document, "")).map_err(|error| match error.path.as_str() {
+    read_document(&ValueReader::new(&document, "")).map_err(|error| match error.path.as_str() {
         "" => format!("the document {}", error.problem),
         _ => error.to_string(),
-    })?;
-    Ok(entries)
+    })
 }
 
-fn read_document(document: &ValueReader<'_, '_>) -> Result<Vec<Bootstrap>, DecodeError> {
+fn read_document(document: &ValueReader<'_, '_>) -> Result<Loading, DecodeError> {
     let document = document.object()?;
     let array = document.array("principals")?;
-    let mut entries = Vec::with_capacity(array.len());
+    let mut loading = Loading::default();
     let mut tokens = HashSet::new();
     let mut roles = HashMap::new();
     for item in array.items() {
         let reader = item.object()?;
-        let entry = read_entry(&reader)?;
+        let entry = read_entry(&reader, &mut loading.warnings)?;
         // Two entries with one token, or two roles of one person: whichever held would surprise somebody.
         if !tokens.insert(reader.string("token")?) {
             return Err(reader.error("token", "stands in an earlier entry as well; give each entry a token of its own"));
@@ -87,10 +107,10 @@ fn read_document(document: &ValueReader<'_, '_>) -> Result<Vec<Bootstrap>, Decod
             return Err(reader.error("role", "differs from an earlier entry of the same `id`; a member has one role"));
         }
         reader.finish()?;
-        entries.push(entry);
+        loading.principals.push(entry);
     }
     document.finish()?;
-    Ok(entries)
+    Ok(loading)
 }
 
 #[derive(Clone, Copy)]
@@ -100,7 +120,7 @@ enum Kind {
     Link,
 }
 
-fn read_entry(entry: &ObjectReader<'_, '_>) -> Result<Bootstrap, DecodeError> {
+fn read_entry(entry: &ObjectReader<'_, '_>, warnings: &mut Vec<String>) -> Result<Bootstrap, DecodeError> {
     let tenant = OrgId::parse(entry.string("tenant_ref")?).map_err(|_| {
         entry.error("tenant_ref", "must be `org_` and a ULID, for example `org_01K3M7QW8ZC4YRXB2N6VD9FTHE`")
     })?;
@@ -135,7 +155,7 @@ fn read_entry(entry: &ObjectReader<'_, '_>) -> Result<Bootstrap, DecodeError> {
         role: entry.optional_choice("role", &Role::ALL)?.unwrap_or(Role::Viewer),
         strength,
         display: entry.optional_text("display", 1, 200)?.map(str::to_owned),
-        scopes: read_scopes(entry)?,
+        scopes: read_scopes(entry, warnings)?,
         on_behalf_of: entry
             .optional_string("on_behalf_of")?
             .map(|id| PrincipalId::parse(id).map_err(|_| entry.error("on_behalf_of", "must be the id of a principal")))
@@ -153,10 +173,21 @@ fn read_token(entry: &ObjectReader<'_, '_>) -> Result<Secret<String>, DecodeErro
     Ok(Secret::new(token.to_owned()))
 }
 
-fn read_scopes(entry: &ObjectReader<'_, '_>) -> Result<Scopes, DecodeError> {
+/// Reads scopes. Names that are not known allow nothing, here as in a newer server's file, which is no fault; but a slip
+/// looks the same.
+fn read_scopes(entry: &ObjectReader<'_, '_>, warnings: &mut Vec<String>) -> Result<Scopes, DecodeError> {
     let Some(scopes) = entry.optional_array("scopes")? else { return Ok(Scopes::All) };
-    let names =
-        scopes.items().map(|scope| Ok(scope.text(1, 200)?.to_owned())).collect::<Result<Vec<_>, DecodeError>>()?;
+    let mut names = Vec::with_capacity(scopes.len());
+    for (place, scope) in scopes.items().enumerate() {
+        let name = scope.text(1, 200)?;
+        if name != "*" && Scope::ALL.iter().all(|scope| scope.as_str() != name) {
+            let meant = likeness::closest(name, Scope::ALL.iter().map(|scope| scope.as_str()));
+            let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            let of = entry.error("scopes", String::new()).path;
+            warnings.push(format!("`{of}[{place}]` is no scope of this server and allows nothing{meant}"));
+        }
+        names.push(name.to_owned());
+    }
     Ok(Scopes::from(names))
 }
 
@@ -180,12 +211,24 @@ mod tests {
             r#""kind":"anonymous_link","token":"hunter2""#,
             r#""kind":"anonymous_link","token":"hunter3","auth_strength":"mfa","id":null"#,
         ]))
-        .unwrap();
+        .unwrap()
+        .principals;
         let machine = &entries[0];
         assert_eq!(machine.holder, Holder::Machine(ServiceAccountId::parse(MACHINE).unwrap()));
         assert_eq!((machine.role, machine.strength), (Role::Viewer, AuthStrength::Session));
         assert_eq!((&machine.scopes, machine.test), (&Scopes::All, false));
         assert!(entries[1..].iter().all(|link| link.strength == AuthStrength::LinkOnly && link.holder == Holder::Link));
+    }
+
+    #[test]
+    fn a_scope_that_is_not_known_is_a_warning_with_what_may_be_meant() {
+        let scopes = r#""scopes":["*","handoff:request:read","hunter2"]"#;
+        let loading =
+            parse(&document(&[&format!(r#""kind":"machine","id":"{MACHINE}","token":"hunter1",{scopes}"#)])).unwrap();
+        let [slip, nonsense] = loading.warnings.as_slice() else { panic!("{:?}", loading.warnings) };
+        assert!(slip.starts_with("`principals[0].scopes[1]` is no scope"), "{slip}");
+        assert!(slip.ends_with("did you mean `handoff:requests:read`?"), "{slip}");
+        assert!(nonsense.ends_with("allows nothing") && !nonsense.contains("hunter2"), "{nonsense}");
     }
 
     #[test]

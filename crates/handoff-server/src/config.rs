@@ -5,9 +5,11 @@ mod channels;
 mod effective;
 mod error;
 mod file;
+mod places;
 mod read;
 mod sections;
 mod setting;
+mod strangers;
 mod tenants;
 
 use std::{
@@ -29,6 +31,8 @@ use handoff_protocol::{
 pub use self::{
     channels::{ChannelConfig, ChannelKind},
     error::ConfigError,
+    places::PlaceError,
+    strangers::unknown_variables,
     tenants::TenantConfig,
 };
 use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
@@ -38,6 +42,9 @@ const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The shortest time between two looks at the timers.
 const MIN_SWEEP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The fewest connections to the database: one writes, the others read.
+const MIN_CONNECTIONS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
 
 /// The port that is listened on unless the configuration says otherwise.
 const PORT: u16 = 8080;

@@ -37,6 +37,7 @@ pub mod chain_check;
 pub mod config;
 mod crash_point;
 mod database_url;
+mod likeness;
 mod listening;
 pub mod private_file;
 pub mod reaching;

@@ -1,15 +1,18 @@
 //! Starting a server, and stopping it without losing a request.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use handoff_channel_webhook::{Guard, WebhookTransport};
 use handoff_engine::{
     BuildError, Engine, IdentityError,
     callback::CallbackTransport,
     decision::{ContinuationError, PolicyError},
+    identity::Credential,
     store::Store,
 };
-use handoff_protocol::{continuation::ContinuationKeyId, decision::Policy, signature::SigningKey};
+use handoff_protocol::{
+    continuation::ContinuationKeyId, decision::Policy, signature::SigningKey, timestamp::Timestamp,
+};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{
@@ -87,6 +90,20 @@ pub enum StartError {
     /// The keys of what is sealed cannot be looked through.
     #[error(transparent)]
     Continuation(#[from] ContinuationError),
+    /// The key in the file was retired: it signs no more.
+    #[error(
+        "the signing key {kid} in `{}` was retired at {retired_at} and signs no more; move the file away and start again: \
+         a new key is made and published, and the old one stays published as retired",
+        .path.display()
+    )]
+    SigningKeyRetired {
+        /// The file with the key.
+        path: PathBuf,
+        /// The key's id.
+        kid: String,
+        /// Since when it signs no more.
+        retired_at: Timestamp,
+    },
     /// What is to be loaded cannot be used.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
@@ -172,7 +189,11 @@ impl Running {
             tracing::warn!("some requests did not end in time; their connections are closed");
             self.serving.shutdown().await;
         }
-        self.worker.shutdown().await;
+        self.engine.stop_timers();
+        // What acts now ends; what was claimed and dropped would wait for its claim to lapse.
+        if tokio::time::timeout(GRACE, self.worker.join_next()).await.is_err() {
+            self.worker.shutdown().await;
+        }
         self.engine.stop_sending(GRACE).await;
         tracing::info!(target: LIFECYCLE, "stopped");
     }
@@ -181,18 +202,18 @@ impl Running {
 async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, StartError> {
     // Opening reads and writes files, which must not hold up the tasks of this thread.
     let blocking = config.clone();
-    let (principals, policies, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+    let (bootstrap, policies, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
         // What people wrote is checked as a whole before anything is made.
-        let principals = bootstrap::read(&blocking)?;
+        let bootstrap = bootstrap::read(&blocking)?;
         let policies = reaching::policies(&blocking)?;
         let schemas = RegisteredSchemas::load(&blocking.schemas)?;
         let store = store::open_for(&blocking)?;
         let key = signing_key::load(&blocking.signing_key)?;
-        Ok((principals, policies, schemas, store, key))
+        Ok((bootstrap, policies, schemas, store, key))
     })
     .await??;
     let key = match key {
-        Some(key) => key,
+        Some(key) => not_retired(config, &store, key).await?,
         None => make_key(config, &store).await?,
     };
     let callbacks = config.callbacks.clone();
@@ -232,12 +253,47 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         let keys = missing.iter().map(ContinuationKeyId::as_str).collect::<Vec<_>>().join("`, `");
         return Err(StartError::ContinuationKeyMissing { keys });
     }
-    engine.load_principals(principals).await?;
+    for warning in &bootstrap.warnings {
+        tracing::warn!(target: LIFECYCLE, "{warning}");
+    }
+    for line in left_over(&engine.load_principals(bootstrap.principals).await?) {
+        tracing::warn!(target: LIFECYCLE, "{line}");
+    }
     for (tenant, policy) in policies {
         let version = engine.load_policy(tenant, policy).await?;
-        tracing::info!(%tenant, version, "a policy is in force");
+        tracing::info!(target: LIFECYCLE, %tenant, version, "a policy is in force");
     }
+    engine.announce_public_base().await?;
     Ok(engine)
+}
+
+/// A line for each holder of tokens that an earlier bootstrap brought along and that are valid still.
+fn left_over(tokens: &[Credential]) -> Vec<String> {
+    let mut holders: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for token in tokens {
+        let holder = token.holder.map_or_else(|| "an anonymous link".to_owned(), |id| id.to_string());
+        holders.entry(holder).or_default().push(&token.fingerprint);
+    }
+    let line = |(holder, fingerprints): (String, Vec<&str>)| {
+        format!(
+            "{holder}: a token of an earlier bootstrap is no longer in it and still valid, by its fingerprint {}; \
+             `handoff keys revoke FINGERPRINT` makes it worthless",
+            fingerprints.join(", ")
+        )
+    };
+    holders.into_iter().map(line).collect()
+}
+
+/// Gives the key back if it may sign: one that the store's published keys call retired does not sign again (rule E-13).
+async fn not_retired(config: &Config, store: &Arc<dyn Store>, key: SigningKey) -> Result<SigningKey, StartError> {
+    let unsigned = Engine::builder().store(Arc::clone(store)).build().await?;
+    let kid = key.kid().to_string();
+    let published = unsigned.signing_keys().await?;
+    let own = published.iter().find(|status| status.jwk.kid.as_deref() == Some(kid.as_str()));
+    match own.and_then(|status| status.jwk.retired_at) {
+        None => Ok(key),
+        Some(retired_at) => Err(StartError::SigningKeyRetired { path: config.signing_key.clone(), kid, retired_at }),
+    }
 }
 
 /// Makes a signing key for a store that has none. One whose receipts are signed already gets no second key by

@@ -1,12 +1,18 @@
 //! One control a field: what a declared field looks like on the page, filled with what there is to fill it with.
 
 use handoff_protocol::{
-    decision::{Field, FieldError, FieldKind},
+    decision::{Field, FieldKind},
     digest::Digest,
     json::Json,
 };
 
-use crate::{form::Form, pretty::pretty, prompt::cell, words};
+use crate::{
+    form::Form,
+    pretty::pretty,
+    prompt::cell,
+    visible,
+    words::{FieldFault, Words, field_title},
+};
 
 /// What the `yes` of a boolean and of an attestation travels as.
 pub(crate) const YES: &str = "yes";
@@ -15,6 +21,8 @@ pub(crate) const NO: &str = "no";
 
 /// Texts up to this length get one line; longer ones a box.
 const ONE_LINE: u64 = 120;
+/// From so many options on, one is picked from a list that opens, so that a phone does not have to scroll past them all.
+const MANY: usize = 9;
 
 /// A control for a template.
 #[derive(Debug)]
@@ -29,6 +37,8 @@ pub(crate) struct Control {
     pub(crate) hint: Option<String>,
     /// The schema that a document is to follow, in the asker's own words.
     pub(crate) schema: Option<String>,
+    /// How many characters it takes, for counting them along.
+    pub(crate) max: Option<u64>,
     pub(crate) required: bool,
     pub(crate) error: Option<String>,
     pub(crate) input: Input,
@@ -39,6 +49,8 @@ pub(crate) struct Control {
 pub(crate) enum Input {
     /// One of several.
     Radios(Vec<Choice>),
+    /// One of many.
+    Select(Vec<Choice>),
     /// Any of several.
     Boxes(Vec<Choice>),
     /// One line of text.
@@ -61,7 +73,7 @@ pub(crate) struct Choice {
 
 impl Control {
     /// The control of a field, filled with what was submitted, or else with what the field declares.
-    pub(crate) fn new(field: &Field, submitted: Option<&Form>, errors: &[FieldError]) -> Self {
+    pub(crate) fn new(words: &Words, field: &Field, submitted: Option<&Form>, errors: &[FieldFault]) -> Self {
         let name = input_name(&field.name);
         let error = errors.iter().find(|error| error.name == field.name);
         let text = || match submitted {
@@ -82,10 +94,16 @@ impl Control {
                     })
                     .collect();
                 if *multi {
-                    (Input::Boxes(choices), None)
+                    (Input::Boxes(choices), Some(words.choose_any.to_owned()))
                 } else {
-                    offer_none(field, &mut choices);
-                    (Input::Radios(choices), None)
+                    let is_many = choices.len() >= MANY;
+                    // A list that opens shows its first row; that must not be an answer which nobody chose.
+                    if is_many && field.required && !choices.iter().any(|choice| choice.chosen) {
+                        let pick = Choice { tag: String::new(), label: words.pick.to_owned(), chosen: true };
+                        choices.insert(0, pick);
+                    }
+                    offer_none(words, field, &mut choices);
+                    (if is_many { Input::Select(choices) } else { Input::Radios(choices) }, None)
                 }
             }
             FieldKind::Boolean => {
@@ -98,52 +116,58 @@ impl Control {
                     label: label.to_owned(),
                     chosen: chosen == Some(tag),
                 };
-                let mut choices = vec![choice(YES, words::YES), choice(NO, words::NO)];
-                offer_none(field, &mut choices);
+                let mut choices = vec![choice(YES, words.yes), choice(NO, words.no)];
+                offer_none(words, field, &mut choices);
                 (Input::Radios(choices), None)
             }
             FieldKind::Number { min, max } => {
                 // The keypad for digits has no minus sign on some phones.
                 let digits = min.is_some_and(|min| min >= 0);
-                (Input::Line { value: text(), digits }, Some(words::number(*min, *max)))
+                (Input::Line { value: text(), digits }, Some(words.number(*min, *max)))
             }
             FieldKind::Text { max_len } => {
                 let value = text();
                 let one_line = max_len.is_some_and(|max| max <= ONE_LINE) && !value.contains('\n');
                 let input = if one_line { Input::Line { value, digits: false } } else { Input::Text { value } };
-                (input, max_len.map(words::text_limit))
+                (input, max_len.map(|max| words.text_limit(max)))
             }
             FieldKind::Document { .. } => {
                 let value = match submitted {
                     Some(form) => form.get(&name).unwrap_or_default().to_owned(),
                     None => field.initial.as_ref().filter(|initial| !initial.is_null()).map(pretty).unwrap_or_default(),
                 };
-                (Input::Document { value }, Some(words::DOCUMENT.to_owned()))
+                (Input::Document { value }, Some(words.document.to_owned()))
             }
             FieldKind::FileRef => {
                 let value = text();
                 // A line would lose the breaks of what is there.
                 let one_line = !value.contains('\n');
                 let input = if one_line { Input::Line { value, digits: false } } else { Input::Text { value } };
-                (input, Some(words::FILE_REF.to_owned()))
+                (input, Some(words.file_ref.to_owned()))
             }
             // Never ticked beforehand: it is the person who affirms.
             FieldKind::Attestation => {
                 (Input::Tick { ticked: submitted.is_some_and(|form| form.get(&name) == Some(YES)) }, None)
             }
         };
-        let error = error.map(|error| words::field_error(&field.kind, error));
+        let error = error.map(|error| words.fault(&field.kind, &error.problem));
         let schema = match &field.kind {
-            FieldKind::Document { schema_ref } => schema_ref.clone().filter(|schema| !schema.trim().is_empty()),
+            FieldKind::Document { schema_ref } => {
+                schema_ref.as_deref().filter(|schema| !schema.trim().is_empty()).map(visible::line)
+            }
             _ => None,
         };
         Self {
             shown: shown(field),
-            title: words::field_title(field),
-            help: field.help.clone().filter(|help| !help.is_empty()),
+            title: field_title(field),
+            help: field.help.as_deref().filter(|help| !help.is_empty()).map(visible::lines),
             // What is wrong often says what is taken; once is enough.
             hint: hint.filter(|hint| error.as_ref() != Some(hint)),
             schema,
+            max: match field.kind {
+                FieldKind::Text { max_len } => max_len,
+                _ => None,
+            },
             required: field.required,
             error,
             input,
@@ -153,7 +177,7 @@ impl Control {
 
     /// Whether it is one element that a label can point to, rather than a group.
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self.input, Input::Line { .. } | Input::Text { .. } | Input::Document { .. })
+        matches!(self.input, Input::Select(_) | Input::Line { .. } | Input::Text { .. } | Input::Document { .. })
     }
 
     /// The ids of what describes it, for `aria-describedby`; empty for none.
@@ -195,14 +219,14 @@ pub(crate) fn option_tag(id: &str) -> String {
 
 /// What people read of an option; its id where the label is blank.
 pub(crate) fn option_label(label: &str, id: &str) -> String {
-    if label.trim().is_empty() { id.to_owned() } else { label.to_owned() }
+    visible::line(if label.trim().is_empty() { id } else { label })
 }
 
 /// Radio buttons cannot be released again, so what is optional offers that as a choice.
-fn offer_none(field: &Field, choices: &mut Vec<Choice>) {
+fn offer_none(words: &Words, field: &Field, choices: &mut Vec<Choice>) {
     if !field.required {
         let chosen = !choices.iter().any(|choice| choice.chosen);
-        choices.push(Choice { tag: String::new(), label: words::NO_ANSWER.to_owned(), chosen });
+        choices.push(Choice { tag: String::new(), label: words.no_answer.to_owned(), chosen });
     }
 }
 

@@ -5,13 +5,14 @@
 //! which no field can have, so the engine refuses the answer for it, and [`faults`] says of which field that was.
 
 use handoff_protocol::{
-    decision::{Field, FieldError, FieldErrorCode, FieldKind, Requires},
-    json::{Json, Number, Object, read_str},
+    decision::{Field, FieldError, FieldErrorCode, FieldKind, Requires, Schemas, limits},
+    json::{Json, Number, Object, ReadError, ReadLimits, read_within},
 };
 
 use crate::{
     control::{NO, YES, input_name, option_tag},
     form::Form,
+    words::{FieldFault, Problem},
 };
 
 /// The body of an answer.
@@ -36,29 +37,40 @@ pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
 }
 
 /// What is wrong with a form, by what the engine found wrong with the answer that was made of it.
-pub(crate) fn faults(form: &Form, requires: &Requires, found: &[FieldError]) -> Vec<FieldError> {
+pub(crate) fn faults(form: &Form, requires: &Requires, found: &[FieldError], schemas: &dyn Schemas) -> Vec<FieldFault> {
     let documents: Vec<&Field> = requires.fields.iter().filter(|field| unreadable(form, field).is_some()).collect();
     let is_unread = |name: &str| documents.iter().any(|field| name == field.name || name == input_name(&field.name));
-    let others = found.iter().filter(|fault| !is_unread(&fault.name)).cloned();
-    let unread = documents.iter().map(|field| FieldError {
-        name: field.name.clone(),
-        code: FieldErrorCode::WrongType,
-        message: unreadable(form, field).and_then(read_fault),
+    let others = found.iter().filter(|fault| !is_unread(&fault.name)).map(|fault| FieldFault {
+        name: fault.name.clone(),
+        problem: match fault.code {
+            FieldErrorCode::SchemaViolation => Problem::Schema(violated(form, requires, &fault.name, schemas)),
+            code => Problem::Refused(code),
+        },
+    });
+    let unread = documents.iter().filter_map(|field| {
+        Some(FieldFault { name: field.name.clone(), problem: read_fault(unreadable(form, field)?)? })
     });
     others.chain(unread).collect()
+}
+
+/// The places at which a document does not follow its schema.
+fn violated(form: &Form, requires: &Requires, name: &str, schemas: &dyn Schemas) -> Vec<String> {
+    let Some(field) = requires.field(name) else { return Vec::new() };
+    let FieldKind::Document { schema_ref: Some(schema_ref) } = &field.kind else { return Vec::new() };
+    value(form, field).map(|document| schemas.faults(schema_ref, &document)).unwrap_or_default()
 }
 
 /// What was typed into a document's input that is no JSON.
 fn unreadable<'a>(form: &'a Form, field: &Field) -> Option<&'a str> {
     let FieldKind::Document { .. } = field.kind else { return None };
-    form.get(&input_name(&field.name)).filter(|text| !text.trim().is_empty() && read_str(text).is_err())
+    form.get(&input_name(&field.name)).filter(|text| !text.trim().is_empty() && read_document(text).is_err())
 }
 
 /// Why a text is no JSON, and on which line; nothing of the text.
-fn read_fault(text: &str) -> Option<String> {
-    let error = read_str(text).err()?;
+fn read_fault(text: &str) -> Option<Problem> {
+    let error = read_document(text).err()?;
     let line = text.bytes().take(error.offset).filter(|byte| *byte == b'\n').count().saturating_add(1);
-    Some(format!("is not JSON: {} on line {line}", error.kind))
+    Some(Problem::NotJson { kind: error.kind, line })
 }
 
 /// The value of a field; none for what was left empty.
@@ -92,8 +104,15 @@ fn value(form: &Form, field: &Field) -> Option<Json> {
             other => Json::from(other),
         }),
         // `null` says that there is none.
-        FieldKind::Document { .. } => sent.next().and_then(|text| read_str(text).ok()).filter(|value| !value.is_null()),
+        FieldKind::Document { .. } => {
+            sent.next().and_then(|text| read_document(text).ok()).filter(|value| !value.is_null())
+        }
         FieldKind::FileRef => sent.next().map(Json::from),
         FieldKind::Attestation => sent.next().map(|text| if text == YES { Json::Bool(true) } else { Json::from(text) }),
     }
+}
+
+/// Reads a document as the value of an answer, which stands two levels deep in its body.
+fn read_document(text: &str) -> Result<Json, ReadError> {
+    read_within(text.as_bytes(), ReadLimits { depth: limits::BODY_DEPTH - 2, values: limits::BODY_VALUES })
 }

@@ -32,13 +32,21 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum KeysCommand {
-    /// Add a machine and print its key, which is shown once
+    /// Add a machine and print its key, which is shown once; with --for, another key of a machine that is there
+    ///
+    /// To replace a key: issue another with --for, put it in the place of the old one, then revoke the old one.
+    #[command(
+        override_usage = "handoff keys issue [OPTIONS] <NAME>\n       handoff keys issue [OPTIONS] --for <MACHINE>"
+    )]
     Issue {
-        /// The machine's name
-        #[arg(value_parser = names::display)]
-        name: String,
+        /// The new machine's name
+        #[arg(value_parser = names::display, required_unless_present = "machine", conflicts_with = "machine")]
+        name: Option<String>,
+        /// The machine that gets another key: its id, or its name if no other has it
+        #[arg(long = "for", value_name = "MACHINE")]
+        machine: Option<String>,
     },
-    /// List the machines and their keys, each by its fingerprint, and the people who have tokens
+    /// List the machines and their keys, each by its fingerprint, the people who have tokens, and the anonymous links
     List,
     /// Make a key or a person's token worthless at once, by its fingerprint or by itself
     ///
@@ -48,6 +56,9 @@ enum KeysCommand {
         fingerprint: Option<String>,
     },
     /// Say that a signing key signs no more; what it signed stays valid, and it stays published
+    ///
+    /// A server that runs with the key goes on signing until it is restarted. To rotate: retire the key, move its file
+    /// away, restart the server; it makes and publishes a new key.
     Retire {
         /// The key, as `handoff keys signing` shows it
         kid: String,
@@ -59,13 +70,11 @@ enum KeysCommand {
 pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     let output = args.output;
     match args.command {
-        KeysCommand::Issue { name } => {
-            let operator = args.store.open_or_create().await?;
-            let id = operator.engine.create_machine(operator.tenant, &name).await?;
-            let holder = PrincipalId::ServiceAccount(id);
+        KeysCommand::Issue { name, machine } => {
+            let (operator, holder) = holder(&args.store, name, machine).await?;
             let key = operator.engine.issue_key(operator.tenant, holder, NewCredential::default()).await?;
             person::one(output, "key", key.expose())?;
-            output::note(&format!("the key of {id}; keep it in HANDOFF_API_KEY, it is not shown again"));
+            output::note(&format!("a key of {holder}; keep it in HANDOFF_API_KEY, it is not shown again"));
         }
         KeysCommand::List => {
             let operator = args.store.open().await?;
@@ -103,6 +112,10 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
             })?;
             output
                 .result(&Json::object([("retired", Json::from(kid.as_str()))]), || format!("{kid} signs no more\n"))?;
+            output::note(
+                "a server that still runs with this key goes on signing until it is restarted: move the key's file away, \
+                 then restart; it makes and publishes a new key",
+            );
         }
         KeysCommand::Signing => {
             let operator = args.store.open().await?;
@@ -125,11 +138,35 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Who gets the key: a new machine, or one that is there.
+async fn holder(
+    store: &StoreArgs,
+    name: Option<String>,
+    machine: Option<String>,
+) -> Result<(Operator, PrincipalId), Failure> {
+    if let Some(machine) = machine {
+        let operator = store.open().await?;
+        let holder = operator.one(MemberKind::Machine, machine.trim()).await?;
+        return Ok((operator, holder));
+    }
+    let name = name.ok_or_else(|| Failure::usage("name the new machine, or one that is there with --for"))?;
+    let operator = store.open_or_create().await?;
+    let taken = operator.is_taken(MemberKind::Machine, &name).await?;
+    let id = operator.engine.create_machine(operator.tenant, &name).await?;
+    if taken {
+        output::note(
+            "another machine has this name already, and this is a new one beside it; for another key of that one, revoke \
+             this key and use --for with its id",
+        );
+    }
+    Ok((operator, PrincipalId::ServiceAccount(id)))
+}
+
 fn revoked(output: Output) -> Result<(), Failure> {
     output.result(&Json::object([("revoked", Json::from(true))]), || "revoked\n".to_owned())
 }
 
-/// Prints the machines, each with its keys, and the people whose programs have tokens.
+/// Prints the machines, each with its keys, the people whose programs have tokens, and the links, which are nobody's.
 async fn list(operator: &Operator, output: Output) -> Result<(), Failure> {
     let mut members = operator.members(MemberKind::Machine).await?;
     members.extend(operator.members(MemberKind::Person).await?);
@@ -160,6 +197,17 @@ async fn list(operator: &Operator, output: Output) -> Result<(), Failure> {
             let (issued, state) = (key.created_at.to_string(), state(key).to_owned());
             [member.id.to_string(), key.fingerprint.clone(), state, issued, name.clone()]
         }));
+    }
+    for link in credentials.iter().filter(|key| key.holder.is_none()) {
+        let name = link.display.clone().unwrap_or_default();
+        json.push(Json::object([
+            ("id", Json::Null),
+            ("name", Json::from(link.display.clone())),
+            ("created_at", Json::from(link.created_at.to_string())),
+            ("keys", Json::Array(vec![key_json(link, state(link))])),
+        ]));
+        let (issued, state) = (link.created_at.to_string(), state(link).to_owned());
+        rows.push(["anonymous link".to_owned(), link.fingerprint.clone(), state, issued, name]);
     }
     output.result(&Json::Array(json), || output::table(["HOLDER", "FINGERPRINT", "STATE", "ISSUED", "NAME"], &rows))
 }

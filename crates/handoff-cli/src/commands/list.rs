@@ -65,7 +65,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
 fn row(request: &RequestView) -> [String; 5] {
     [
         request.id.to_string(),
-        request.state.as_str().to_owned(),
+        format!("{}{}", request.state.as_str(), if request.test_mode { " (test)" } else { "" }),
         request.created_at.to_string(),
         request.expires_at.map_or_else(|| "-".to_owned(), |at| at.to_string()),
         request.prompt.get("title").and_then(Json::as_str).unwrap_or_default().to_owned(),

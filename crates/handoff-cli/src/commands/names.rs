@@ -2,6 +2,7 @@
 
 use handoff_protocol::{
     decision::{Target, terms::TargetKind},
+    duration::ExactDuration,
     id::{AuthorizationId, PrincipalId, RequestId},
     principal::Role,
 };
@@ -47,4 +48,44 @@ pub(crate) fn display(text: &str) -> Result<String, String> {
         return Err("a name cannot be empty: receipts and lists show it".to_owned());
     }
     Ok(name.to_owned())
+}
+
+/// A duration; what is spelled as people do elsewhere is mended.
+pub(crate) fn duration(text: &str) -> Result<ExactDuration, String> {
+    let text = text.trim();
+    ExactDuration::parse(text).map_err(|_| match meant(text) {
+        Some(meant) => format!("write it as {meant}"),
+        None => "expected weeks, days, hours, minutes or seconds such as PT30M, PT4H, P2D or P1W".to_owned(),
+    })
+}
+
+/// What `4h` or `90 min` means.
+fn meant(text: &str) -> Option<ExactDuration> {
+    let digits = text.find(|character: char| !character.is_ascii_digit())?;
+    let (count, unit) = text.split_at_checked(digits)?;
+    let spelled = match unit.trim().to_ascii_lowercase().as_str() {
+        "s" | "sec" | "seconds" => format!("PT{count}S"),
+        "m" | "min" | "minutes" => format!("PT{count}M"),
+        "h" | "hour" | "hours" => format!("PT{count}H"),
+        "d" | "day" | "days" => format!("P{count}D"),
+        "w" | "week" | "weeks" => format!("P{count}W"),
+        _ => return None,
+    };
+    ExactDuration::parse(&spelled).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_in_another_spelling_is_mended_and_nonsense_is_not_repeated() {
+        assert_eq!(duration("PT4H").unwrap(), ExactDuration::from_hours(4));
+        for (text, mend) in [("4h", "PT4H"), ("90 min", "PT1H30M"), ("2d", "P2D"), ("1w", "P7D")] {
+            assert_eq!(duration(text).unwrap_err(), format!("write it as {mend}"));
+        }
+        for text in ["", "hunter2", "4", "P1Y"] {
+            assert!(duration(text).unwrap_err().starts_with("expected weeks, days"), "{text}");
+        }
+    }
 }

@@ -9,7 +9,10 @@ use handoff_protocol::{
     principal::Role,
 };
 
-use super::{address, names};
+use super::{
+    address::{self, Known},
+    names,
+};
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -44,6 +47,8 @@ enum PersonCommand {
     /// List the people
     List,
     /// Print an address with which the person enters, once
+    ///
+    /// It begins with the address that the server says people open, its public base, unless another is given here.
     Link {
         /// Id or name
         person: String,
@@ -51,13 +56,13 @@ enum PersonCommand {
         #[arg(long, value_name = "REQUEST", value_parser = names::request)]
         request: Option<RequestId>,
         /// How long the address can be used
-        #[arg(long, default_value = "PT15M", value_name = "DURATION", value_parser = parse_duration)]
+        #[arg(long, default_value = "PT15M", value_name = "DURATION", value_parser = names::duration)]
         ttl: ExactDuration,
-        /// The address that people open
+        /// The address that people open [default: what the server says]
         #[arg(long, env = "HANDOFF_PUBLIC_BASE", hide_env_values = true, value_name = "URL")]
         public_base: Option<String>,
         /// The server's address, where people open that one as well
-        #[arg(long, env = "HANDOFF_URL", hide_env_values = true, value_name = "URL")]
+        #[arg(long, value_name = "URL")]
         url: Option<String>,
     },
     /// Print a token with which the person's own programs act; it is shown once
@@ -80,10 +85,10 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
         PersonCommand::Add { name, role } => {
             let operator = args.store.open_or_create().await?;
-            let namesakes = operator.people_named(&name).await?;
+            let taken = operator.is_taken(MemberKind::Person, &name).await?;
             let id = operator.engine.create_person(operator.tenant, &name, role).await?;
             one(output, "id", &id.to_string())?;
-            if !namesakes.is_empty() {
+            if taken {
                 output::note("somebody else has this name already; from now on, name both by id");
             }
         }
@@ -92,8 +97,14 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
             members(output, &operator.members(MemberKind::Person).await?)?;
         }
         PersonCommand::Link { person, request, ttl, public_base, url } => {
-            let base = address::for_people(public_base.as_deref(), url.as_deref())?;
             let operator = args.store.open().await?;
+            let announced = operator.engine.announced_public_base().await?;
+            let base = address::for_people(&Known {
+                named: public_base.as_deref(),
+                url: url.as_deref(),
+                announced: announced.as_deref(),
+                programs: std::env::var("HANDOFF_URL").ok().as_deref(),
+            })?;
             let person = operator.person(&person).await?;
             let token = operator.engine.issue_link(operator.tenant, person, ttl, request).await?;
             one(output, "address", &format!("{base}/enter/{}", token.expose()))?;
@@ -147,8 +158,4 @@ fn members(output: Output, members: &[Member]) -> Result<(), Failure> {
 fn parse_role(text: &str) -> Result<Role, String> {
     let found = Role::ALL.iter().find(|(name, _)| *name == text);
     found.map(|(_, role)| *role).ok_or_else(|| "the roles are viewer, editor and admin".to_owned())
-}
-
-fn parse_duration(text: &str) -> Result<ExactDuration, String> {
-    ExactDuration::parse(text).map_err(|error| error.to_string())
 }

@@ -129,7 +129,7 @@ fn standing(tenant: OrgId, given: Option<TenantPolicy>, config: Option<&Config>)
 
 /// The roles that the configuration brings along. Those that people were given in a store are not known here.
 fn roles(people: &mut Directory, tenant: OrgId, config: &Config) -> Result<(), Failure> {
-    let principals = bootstrap::read(config).map_err(|error| Failure::failed(error.to_string()))?;
+    let principals = bootstrap::read(config).map_err(|error| Failure::failed(error.to_string()))?.principals;
     let of_tenant: Vec<_> = principals.iter().filter(|principal| principal.tenant == tenant).collect();
     people.set_roles(|person: UserId| {
         of_tenant.iter().find(|principal| principal.holder == Holder::Person(person)).map(|principal| principal.role)

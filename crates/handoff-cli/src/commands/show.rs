@@ -68,6 +68,9 @@ fn people(request: &RequestView) -> String {
         ("waiter", request.waiter_ref.to_string()),
         ("asked", request.created_at.to_string()),
     ];
+    if request.test_mode {
+        facts.push(("test", "yes, to try things out".to_owned()));
+    }
     facts.extend(request.expires_at.map(|at| ("until", at.to_string())));
     facts.extend(request.answered_at.map(|at| ("answered", at.to_string())));
     facts.extend(progress(request));
@@ -79,6 +82,9 @@ fn people(request: &RequestView) -> String {
         facts.extend(member("/actor/display").filter(|name| name != "null").map(|name| ("by", name)));
         facts.extend(member("/id").map(|id| ("receipt", id)));
         facts.extend(member("/chain/digest").map(|digest| ("digest", digest)));
+    }
+    if let Some(last) = request.corrections.last() {
+        facts.push(("corrected by", format!("{last}, which holds for the record; nothing new is authorized")));
     }
     facts.extend(
         request.authorization.as_ref().map(|held| ("authorization", format!("{} ({})", held.id, held.state.as_str()))),

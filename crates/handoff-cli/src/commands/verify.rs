@@ -7,7 +7,7 @@ use std::{
 };
 
 use handoff_protocol::{
-    bundle::{self, BundleReport, Finding, Trust},
+    bundle::{self, BundleError, BundleReport, Finding, Trust},
     chain::Head,
     digest::Digest,
     json::{Json, Object, from_json, read},
@@ -21,13 +21,15 @@ use crate::{
     output::{Output, printable},
 };
 
-/// Check an export, offline: every digest, link and signature, and that nothing is missing in between.
+/// Check an export, or the proof of one receipt, offline: every digest, link and signature, and that nothing is missing in
+/// between.
 ///
-/// Says first whether the export verifies, then names everything that is wrong, and what this check cannot show. Exits 8
-/// if anything is wrong, 1 if the file is no export at all.
+/// Says first whether the export verifies, then names everything that is wrong, what leaves a doubt (a receipt that was
+/// signed after its key was retired), and what this check cannot show. Exits 8 if anything is wrong, 1 if the file is no
+/// export at all; a doubt alone does not change the exit code.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The export; `-` reads standard input
+    /// The export or proof; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The published keys (JWKS), from the server's /v1/keys; without them those in the export are taken
@@ -61,10 +63,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let trust = Trust { keys, anchors: args.heads.iter().map(|head| head.0).collect() };
     // What is no export cannot be judged as one: only an export that was read can fail to verify.
     let report = bundle::verify(&bytes, &trust)
-        .map_err(|error| Failure::failed(format!("{}: {error}", input::name(&args.file))))?;
+        .map_err(|error| Failure::failed(format!("{}: {}", input::name(&args.file), not_an_export(&bytes, &error))))?;
     let whose = if args.keys.is_some() { Keys::Brought } else { Keys::Carried };
     args.output.result(&json(&report), || people(&report, whose))?;
     Ok(if report.is_sound() { Exit::Done } else { Exit::NotVerified })
+}
+
+/// Why this is no export; what is easily taken for one is named.
+fn not_an_export(bytes: &[u8], error: &BundleError) -> String {
+    let members = read(bytes).ok();
+    let has = |name: &str| members.as_ref().is_some_and(|json| json.get(name).is_some());
+    if has("keys") && !has("format") {
+        return "this is a set of published keys and no export; give it beside one: handoff verify EXPORT --keys FILE"
+            .to_owned();
+    }
+    error.to_string()
 }
 
 fn trusted_keys(path: &Path) -> Result<KeySet, Failure> {
@@ -89,6 +102,10 @@ fn people(report: &BundleReport, keys: Keys) -> String {
     let BundleReport { receipts, signed, org_id, .. } = report;
     // Writing to a string cannot fail.
     let verdict = match (report.findings.len(), keys) {
+        (0, _) if !report.doubts.is_empty() => {
+            let doubts = report.doubts.len();
+            format!("consistent, IN DOUBT: every receipt is what was sealed, {doubts} of them after their key was retired")
+        }
         (0, Keys::Brought) => "verified: every receipt is what was sealed".to_owned(),
         (0, Keys::Carried) => {
             "consistent: every receipt is what was sealed, by the keys that this file carries; --keys says whose they are"
@@ -105,6 +122,9 @@ fn people(report: &BundleReport, keys: Keys) -> String {
     }
     for finding in &report.findings {
         let _ = writeln!(text, "wrong     {}", words(finding));
+    }
+    for doubt in &report.doubts {
+        let _ = writeln!(text, "doubt     {}", words(doubt));
     }
     for limit in &report.limits {
         let _ = writeln!(text, "note      {limit}");
@@ -146,6 +166,7 @@ fn json(report: &BundleReport) -> Json {
         }),
     );
     members.insert("findings", report.findings.iter().map(finding).collect::<Vec<_>>());
+    members.insert("doubts", report.doubts.iter().map(finding).collect::<Vec<_>>());
     members.insert("limits", report.limits.iter().map(|limit| Json::from(*limit)).collect::<Vec<_>>());
     Json::from(members)
 }

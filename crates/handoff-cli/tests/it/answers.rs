@@ -22,6 +22,72 @@ async fn every_type_can_be_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn several_options_are_given_together_or_one_by_one() {
+    let bench = Bench::start().await;
+    let id = bench.ask(&["Which?", "--field", "tags:choices:a,b,c"]).await;
+    assert_eq!(bench.run(&["answer", &id, "--value", "tags=a", "--value", "tags=c"]).await.code, 0);
+    let shown = bench.run(&["show", &id, "--json"]).await.json();
+    assert_eq!(shown.pointer("/receipt/decision/values").unwrap().to_text(), r#"{"tags":["a","c"]}"#);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_answers_what_it_cannot_read() {
+    let bench = Bench::start_with_link("t-link").await;
+    let requires = r#"{"v":1,"authority":{"auth_strength":"link_only"},"answer":{"fields":[{"name":"why","type":"text","required":true}]}}"#;
+    let question = bench.path("question.json");
+    let body = format!(r#"{{"prompt":{{"title":"Why?"}},"requires":{requires}}}"#);
+    std::fs::write(&question, body).unwrap();
+    let answer = bench.path("answer.json");
+    std::fs::write(&answer, r#"{"values":{"why":"because"},"note":"fine"}"#).unwrap();
+    for given in [["--value", "why:=\"because\""], ["--file", answer.to_str().unwrap()]] {
+        let id = bench.ask(&["--file", question.to_str().unwrap()]).await;
+        let typed = bench.run(&["answer", &id, "--as", "t-link", "--value", "why=because"]).await;
+        assert_eq!(typed.code, 2);
+        assert!(typed.err.contains("may answer but not read") && typed.err.contains("NAME:=JSON"), "{}", typed.err);
+        assert!(typed.err.contains("--file") && !typed.err.contains("because"), "{}", typed.err);
+        let ran = bench.run(&[&["answer", &id, "--as", "t-link"], given.as_slice()].concat()).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let shown = bench.run(&["show", &id, "--json"]).await.json();
+        assert_eq!(shown.pointer("/receipt/actor/type").and_then(Json::as_str), Some("anonymous_link"));
+        assert_eq!(shown.pointer("/receipt/decision/values").unwrap().to_text(), r#"{"why":"because"}"#);
+    }
+    let listed = bench.run(&["keys", "list"]).await.out;
+    let link = listed.lines().find(|line| line.starts_with("anonymous link")).unwrap();
+    let fingerprint = link.split_whitespace().nth(2).unwrap();
+    assert!(link.ends_with("Front desk"), "{link}");
+    assert_eq!(bench.run(&["keys", "revoke", fingerprint]).await.code, 0);
+    let id = bench.ask(&["--file", question.to_str().unwrap()]).await;
+    let late = bench.run(&["answer", &id, "--as", "t-link", "--file", answer.to_str().unwrap()]).await;
+    assert_eq!(late.code, 3, "{}", late.err);
+    assert_eq!(bench.run(&["answer", &id, "--file", question.to_str().unwrap()]).await.code, 2, "that is no answer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_corrected_decision_names_the_receipt_that_corrects_it() {
+    let bench = Bench::start().await;
+    let id = bench.ask(&["Pay?", "--options", "yes,no"]).await;
+    assert_eq!(bench.run(&["answer", &id, "--value", "decision=yes"]).await.code, 0);
+    let shown = bench.run(&["show", &id]).await.out;
+    assert!(!shown.contains("corrected"), "{shown}");
+    let correction = bench.correct(&id, r#"{"values":{"decision":"no"},"note":"a slip"}"#).await;
+    let shown = bench.run(&["show", &id]).await.out;
+    let line = shown.lines().find(|line| line.starts_with("corrected by  ")).unwrap();
+    assert!(line.contains(&correction) && line.contains("nothing new is authorized"), "{line}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_schema_of_a_document_is_shown() {
+    let bench = Bench::start().await;
+    let question = bench.path("question.json");
+    let field = r#"{"name":"order","type":"document","schema_ref":"https://a.example/order.json","required":true}"#;
+    let body = format!(r#"{{"prompt":{{"title":"Right?"}},"requires":{{"v":1,"answer":{{"fields":[{field}]}}}}}}"#);
+    std::fs::write(&question, body).unwrap();
+    let id = bench.ask(&["--file", question.to_str().unwrap()]).await;
+    let shown = bench.run(&["show", &id]).await.out;
+    assert!(shown.contains("wants a JSON document that follows https://a.example/order.json"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_with_an_answer_is_named() {
     let bench = Bench::start().await;
     let id = bench.ask(&["How many?", "--field", "count:number"]).await;
@@ -101,7 +167,12 @@ async fn a_question_is_answered_in_parts_passed_on_and_left_open() {
 
     let person = bench.person.to_string();
     let ran = bench.run(&["answer", &id, "--delegate-to", &person, "--note", "yours"]).await;
-    assert_eq!((ran.code, ran.out.as_str()), (0, "passed on; the question is still open\n"), "{}", ran.err);
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (0, "recorded; passed on, and the question is still open\n"),
+        "{}",
+        ran.err
+    );
     assert_eq!(bench.run(&["answer", &id, "--delegate-to", "role:admin"]).await.code, 0);
     let ran = bench.run(&["answer", &id, "--unable", "--json"]).await;
     assert_eq!(ran.json().pointer("/receipt"), Some(&Json::Null), "{}", ran.err);

@@ -40,18 +40,110 @@ async fn an_answer_is_redeemed_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_no_is_redeemed_only_where_nothing_else_was_asked_for() {
+    let bench = Bench::start().await;
+    let question = ["Pay?", "--options", "yes,no", "--field", "limit:number", "--redeem", "pay:7"];
+    let conditions = ["--redeem-if", "decision=yes", "--redeem-if", "limit=2e2"];
+    for (answer, limit, code, told) in [
+        ("decision=no", "limit=200", 10, "not redeemed: `decision` was answered otherwise"),
+        ("decision=yes", "limit=100", 10, "not redeemed: `limit` was answered otherwise"),
+        ("decision=yes", "limit=200", 0, "redeemed auth_"),
+    ] {
+        let asking = bench.begin(&[question.as_slice(), conditions.as_slice(), &["--json"]].concat()).await;
+        let id = asking.id.clone();
+        assert_eq!(bench.run(&["answer", &id, "--value", answer, "--value", limit]).await.code, 0);
+        let ran = asking.end().await;
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains(told), "{}", ran.err);
+        let state = bench.run(&["show", &id, "--json"]).await.json();
+        assert_eq!(member(&state, "/authorization/state"), if code == 0 { "spent" } else { "open" });
+        assert_eq!(ran.json().pointer("/redemption/first_redemption").is_some(), code == 0, "{}", ran.out);
+    }
+    for (slip, words) in [("decision=yse", "wants one of: yes, no"), ("dicision=yes", "no field of the name")] {
+        let ran = bench.run(&[&["ask"], question.as_slice(), &["--redeem-if", slip]].concat()).await;
+        assert_eq!(ran.code, 2, "a condition that cannot hold asks nothing");
+        assert!(ran.err.contains("--redeem-if: ") && ran.err.contains(words), "{}", ran.err);
+    }
+    assert_eq!(bench.run(&["ask", "Pay?", "--redeem-if", "answer=yes"]).await.code, 2, "nothing is to be redeemed");
+    assert_eq!(bench.run(&["list", "--json"]).await.json().as_array().unwrap().len(), 3);
+    let help = bench.run(&["ask", "--help"]).await.out;
+    assert!(help.contains("Any answer is authorized, a \"no\" as well"), "{help}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idempotency_key_alone_makes_a_call_repeatable() {
+    let bench = Bench::start().await;
+    for key in ["job-7".to_owned(), "\u{e9}".repeat(255), "\u{1f600}".repeat(255)] {
+        let first = bench.ask(&["Again?", "--idempotency-key", &key]).await;
+        assert_eq!(bench.ask(&["Again?", "--idempotency-key", &key]).await, first, "{key}");
+        bench.run(&["answer", &first, "--value", "answer=now"]).await;
+        let ran = bench.run(&["ask", "Again?", "--idempotency-key", &key]).await;
+        assert_eq!((ran.code, ran.out.as_str()), (0, "{\"answer\":\"now\"}\n"), "{}", ran.err);
+    }
+    assert_ne!(bench.ask(&["Again?"]).await, bench.ask(&["Again?"]).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_told_to_stop_waiting_says_how_to_go_on() {
+    let bench = Bench::start().await;
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let asking = bench.begin(&["Still there?", "--options", "yes,no"]).await;
+        let id = asking.id.clone();
+        asking.signal(signal);
+        let ran = asking.end().await;
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains(&format!("handoff ask --resume {id}")), "{}", ran.err);
+        assert_eq!(bench.run(&["answer", &id, "--value", "decision=yes"]).await.code, 0, "the question stands");
+        assert_eq!(bench.run(&["ask", "--resume", &id]).await.code, 0);
+
+        let leased = bench.begin(&["Still there?", "--options", "yes,no", "--leased"]).await;
+        let id = leased.id.clone();
+        leased.signal(signal);
+        let ran = leased.end().await;
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains("the question was cancelled"), "{}", ran.err);
+        assert_eq!(member(&bench.run(&["show", &id, "--json"]).await.json(), "/state"), "cancelled");
+    }
+    let help = bench.run(&["ask", "--help"]).await.out;
+    assert!(help.contains("90 seconds"), "{help}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_is_marked_wherever_it_is_shown() {
+    let bench = Bench::start().await;
+    let test = bench.ask(&["Does it work?", "--test"]).await;
+    let real = bench.ask(&["Does it work?"]).await;
+    let listed = bench.run(&["list"]).await.out;
+    let line = |id: &str| listed.lines().find(|line| line.contains(id)).unwrap().to_owned();
+    assert!(line(&test).contains("pending (test)") && !line(&real).contains("test)"), "{listed}");
+    assert!(bench.run(&["show", &test]).await.out.contains("\ntest          yes"));
+    assert!(!bench.run(&["show", &real]).await.out.contains("\ntest "));
+    assert_eq!(bench.run(&["show", &test, "--json"]).await.json().get("test_mode"), Some(&Json::from(true)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_ending_has_its_own_exit_code() {
     let bench = Bench::start().await;
     let asking = bench.begin(&["Still needed?"]).await;
     assert_eq!(bench.run(&["cancel", &asking.id, "--reason", "no longer"]).await.code, 0);
-    assert_eq!(asking.end().await.code, 6);
+    let ran = asking.end().await;
+    assert_eq!(ran.code, 6);
+    assert!(ran.err.contains("cancelled: no longer"), "the reason is told: {}", ran.err);
 
     let expiring =
         bench.begin(&["Quick?", "--options", "a,b", "--ttl", "PT1S", "--default-answer", "decision=b"]).await;
     let id = expiring.id.clone();
     let ran = expiring.end().await;
     assert_eq!((ran.code, ran.out.as_str()), (5, "{\"decision\":\"b\"}\n"), "{}", ran.err);
-    assert!(ran.err.contains("nobody answered; the declared default counts; nothing was authorized"), "{}", ran.err);
+    assert!(
+        ran.err.contains("nobody answered; the declared default counts, and nothing was authorized"),
+        "{}",
+        ran.err
+    );
+    assert!(!ran.err.contains("redeemed"), "nothing was to be redeemed: {}", ran.err);
+    let unredeemed = bench.run(&["ask", "--resume", &id, "--redeem", "e"]).await;
+    assert_eq!(unredeemed.code, 5);
+    assert!(unredeemed.err.contains("not redeemed: "), "{}", unredeemed.err);
     let again = bench.run(&["ask", "--resume", &id]).await;
     assert_eq!((again.code, again.out.as_str()), (5, "{\"decision\":\"b\"}\n"), "{}", again.err);
     assert!(again.err.contains("the declared default counts"), "what was acknowledged reads the same: {}", again.err);
@@ -146,7 +238,14 @@ async fn failures_have_their_codes_and_show_no_secret() {
         assert!(help.out.to_lowercase().contains(&words.to_lowercase()), "{words}: {}", help.out);
     }
     assert_eq!(bench.run(&["ask", "x", "--url", "hunter2"]).await.code, 2);
-    assert_eq!(bench.run(&["ask", "x", "--ttl", "P1Y"]).await.code, 3, "the server decides what a duration is");
+    for (ttl, mend) in [("4h", "write it as PT4H"), ("P1Y", "such as PT30M, PT4H, P2D"), ("hunter2", "PT30M")] {
+        let ran = bench.run(&["ask", "x", "--ttl", ttl]).await;
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains("--ttl") && ran.err.contains(mend) && !ran.err.contains("hunter2"), "{}", ran.err);
+    }
+    let nothing = bench.run(&["ask", "x", "--ttl", "PT1H", "--on-expiry", "default"]).await;
+    assert_eq!(nothing.code, 2);
+    assert!(nothing.err.contains("--default-answer NAME=VALUE"), "{}", nothing.err);
     assert_eq!(bench.run(&["ask", "x", "--url", "http://127.0.0.1:1"]).await.code, 4);
     let refused = bench.run(&["ask", "x", "--key", "hunter2"]).await;
     assert_eq!(refused.code, 3);

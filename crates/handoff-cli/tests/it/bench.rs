@@ -8,6 +8,7 @@ use handoff_protocol::{
     id::{OrgId, PrincipalId, UserId},
     json::{Json, read_str},
     principal::Role,
+    secret::Secret,
 };
 use handoff_server::{Config, Running, Server};
 use tempfile::TempDir;
@@ -45,6 +46,20 @@ impl Bench {
         let token = engine.issue_key(tenant, PrincipalId::User(person), NewCredential::default()).await.unwrap();
         let (key, token) = (key.expose().clone(), token.expose().clone());
         Self { directory, server, tenant, person, key, token }
+    }
+
+    /// A server at which whoever holds a link may answer, with the link's token.
+    pub(crate) async fn start_with_link(token: &str) -> Self {
+        let mut bench = Self::start().await;
+        bench.server.stop().await;
+        let mut config = configuration(&bench.directory, 0);
+        config.link_only_permitted = true;
+        config.bootstrap_json = Some(Secret::new(format!(
+            r#"{{"principals":[{{"tenant_ref":"{}","kind":"anonymous_link","token":"{token}","display":"Front desk"}}]}}"#,
+            bench.tenant
+        )));
+        bench.server = Server::start(config).await.unwrap();
+        bench
     }
 
     /// Stops the server, does something, and starts it again where it was.
@@ -119,6 +134,17 @@ impl Bench {
         assert!(head.contains(" 200 "), "{head}{answer}");
     }
 
+    /// Corrects the receipt of a request's decision, as the person, and returns the id of the receipt that does.
+    pub(crate) async fn correct(&self, request: &str, body: &str) -> String {
+        let shown = self.run(&["show", request, "--json"]).await.json();
+        let receipt = shown.pointer("/receipt/id").and_then(Json::as_str).unwrap().to_owned();
+        let headers = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\n", self.token);
+        let call = format!("POST /v1/receipts/{receipt}/corrections");
+        let (head, answer) = http(self.server.address(), &call, &headers, body).await;
+        assert!(head.contains(" 200 "), "{head}{answer}");
+        read_str(&answer).unwrap().get("id").and_then(Json::as_str).unwrap().to_owned()
+    }
+
     /// Begins to ask, and returns once the request is there.
     pub(crate) async fn begin(&self, arguments: &[&str]) -> Asking {
         let mut command = self.command(&[&["ask"], arguments].concat());
@@ -147,6 +173,12 @@ impl Asking {
         line
     }
 
+    /// Sends it a signal, by name.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().unwrap().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    }
+
     /// Dies as a program dies that is not asked.
     pub(crate) async fn die(mut self) {
         self.child.kill().await.unwrap();
@@ -168,10 +200,14 @@ impl Asking {
 }
 
 async fn serve(directory: &TempDir, port: u16) -> Running {
+    Server::start(configuration(directory, port)).await.unwrap()
+}
+
+fn configuration(directory: &TempDir, port: u16) -> Config {
     let mut config = Config::dev(directory.path());
     config.bind.set_port(port);
     config.sweep_interval = std::time::Duration::from_millis(50);
-    Server::start(config).await.unwrap()
+    config
 }
 
 /// A command that knows nothing from the environment of the tests.

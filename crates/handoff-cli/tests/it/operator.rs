@@ -99,12 +99,62 @@ async fn what_is_issued_works_on_the_server_at_once_and_what_is_revoked_does_not
     let person = bench.person.to_string();
     let token = bench.run(&["person", "key", &person, "--json"]).await.json();
     let token = token.get("token").and_then(Json::as_str).unwrap().to_owned();
+    assert!(token.starts_with("hp_"), "a person's token does not look like a machine's key");
     assert_eq!(bench.run(&["answer", &id, "--value", "answer=me", "--as", &token]).await.code, 0);
 
     let link = bench.run(&["person", "link", &person, "--request", &id, "--public-base", &bench.url()]).await.out;
     let path = link.trim().strip_prefix(&bench.url()).unwrap().to_owned();
     let (head, page) = http(bench.server.address(), &format!("GET {path}"), "", "").await;
     assert!(head.contains(" 200 ") && page.contains("Ada"), "{head}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_gets_another_key_and_a_name_that_is_taken_is_said() {
+    let bench = Bench::start().await;
+    let first = bench.run(&["keys", "issue", "builder"]).await;
+    assert!(!first.err.contains("already"), "{}", first.err);
+    let other = bench.run(&["keys", "issue", "--for", "builder"]).await;
+    assert_eq!(other.code, 0, "{}", other.err);
+    let machines = bench.run(&["keys", "list", "--json"]).await.json();
+    let keys = |machines: &Json| -> Vec<usize> {
+        let named = machines.as_array().unwrap().iter();
+        let named = named.filter(|machine| machine.get("name").and_then(Json::as_str) == Some("builder"));
+        named.map(|machine| machine.get("keys").unwrap().as_array().unwrap().len()).collect()
+    };
+    assert_eq!(keys(&machines), [2], "one machine, two keys");
+    let id =
+        other.err.split_whitespace().find(|word| word.starts_with("sa_")).unwrap().trim_end_matches(';').to_owned();
+    assert_eq!(bench.run(&["keys", "issue", "--for", &id]).await.code, 0);
+
+    let second = bench.run(&["keys", "issue", "builder"]).await;
+    assert!(second.out.starts_with("hk_") && second.err.contains("has this name already"), "{}", second.err);
+    let ambiguous = bench.run(&["keys", "issue", "--for", "builder"]).await;
+    assert_eq!((ambiguous.code, ambiguous.out.as_str()), (2, ""));
+    assert!(ambiguous.err.contains(&id), "{}", ambiguous.err);
+    let nobody = bench.run(&["keys", "issue", "--for", "nobody"]).await;
+    assert_eq!(nobody.code, 1);
+    assert!(nobody.err.contains("no machine of this id or name"), "{}", nobody.err);
+    assert_eq!(bench.run(&["keys", "issue"]).await.code, 2);
+    assert_eq!(bench.run(&["keys", "issue", "x", "--for", "builder"]).await.code, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_begins_with_the_address_that_the_server_says_people_open() {
+    let bench = Bench::start().await;
+    let base = bench.server.engine().public_base().to_owned();
+    // Programs reach the server at another address than people do.
+    let mut plain = bench.command(&["person", "link", "Ada"]);
+    plain.env("HANDOFF_URL", "http://inside.example:8080");
+    let link = bench::run(plain, "").await;
+    assert!(link.out.starts_with(&format!("{base}/enter/hl_")), "{}{}", link.out, link.err);
+    let mut named = bench.command(&["person", "link", "Ada"]);
+    named.env("HANDOFF_PUBLIC_BASE", "https://h.example/");
+    assert!(
+        bench::run(named, "").await.out.starts_with("https://h.example/enter/hl_"),
+        "what is said here comes first"
+    );
+    let other = bench.run(&["person", "link", "Ada", "--url", "https://b.example/v1"]).await;
+    assert!(other.out.starts_with("https://b.example/enter/hl_"), "{}", other.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,12 +181,28 @@ async fn a_retired_signing_key_stays_published_and_what_it_signed_verifies() {
     let kid = kid.split_whitespace().find(|word| word.starts_with("rk_")).unwrap().to_owned();
     let retired = bench::run(bench.command(&["keys", "retire", &kid]), "").await;
     assert_eq!((retired.code, retired.out), (0, format!("{kid} signs no more\n")));
+    assert!(retired.err.contains("goes on signing until it is restarted"), "{}", retired.err);
     let listed = bench.run(&["keys", "signing"]).await.out;
     assert!(listed.contains("retired "), "{listed}");
     let keys = bench.path("keys.json");
     std::fs::write(&keys, bench.run(&["keys", "signing", "--json"]).await.out).unwrap();
     let verified = bench::run(bare(&["verify", &export, "--keys", &keys.display().to_string()]), "").await;
     assert_eq!(verified.code, 0, "{}", verified.out);
+    assert!(!verified.out.contains("doubt"), "{}", verified.out);
+
+    // The server still runs with the key.
+    let id = bench.ask(&["Still?", "--options", "yes,no"]).await;
+    assert_eq!(bench.run(&["answer", &id, "--value", "decision=yes"]).await.code, 0);
+    let late = bench.export("late.json").await;
+    for trust in [&["--keys", keys.to_str().unwrap()][..], &[]] {
+        let verified = bench::run(bare(&[&["verify", &late], trust].concat()), "").await;
+        assert_eq!(verified.code, 0, "no link is broken: {}", verified.out);
+        assert!(verified.out.starts_with("verdict   consistent, IN DOUBT: "), "{}", verified.out);
+        let doubt = verified.out.lines().find(|line| line.starts_with("doubt     height 2 rcpt_")).unwrap();
+        assert!(doubt.contains("signed after its key was retired, at "), "{doubt}");
+    }
+    let told = bench::run(bare(&["verify", &late, "--json"]), "").await.json();
+    assert_eq!(told.pointer("/doubts/0/kind").and_then(Json::as_str), Some("retired-key"));
     let unknown = bench.run(&["keys", "retire", "rk_unknown"]).await;
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("handoff keys signing"), "{}", unknown.err);

@@ -134,6 +134,13 @@ async fn what_cannot_be_checked_says_so() {
         assert_eq!((ran.code, ran.err.lines().count()), (1, 1), "{}", ran.err);
         assert!(ran.err.starts_with("handoff: standard input: ") && ran.err.contains(words), "{}", ran.err);
     }
+    let keys = bench::run(bare(&["verify", "-"]), r#"{"keys":[]}"#).await;
+    assert_eq!(keys.code, 1);
+    assert!(
+        keys.err.contains("a set of published keys and no export") && keys.err.contains("--keys FILE"),
+        "{}",
+        keys.err
+    );
     let other = directory.path().join("other.json").display().to_string();
     for text in ["{\"format\":\"handoff-export/9\"}", "{\"format\":\"handoff-exp"] {
         fs::write(&other, text).unwrap();

@@ -175,6 +175,7 @@ impl Writes {
         self.set.timers.extend(deliveries::timers(requested, &effects.request, before.claim)?);
         self.set.wakes.push(keys::request_topic(effects.request.id));
         self.set.wakes.push(keys::waiter_topic(&effects.request.waiter_ref));
+        self.set.wakes.push(keys::inbox_topic());
         Ok(())
     }
 

@@ -31,8 +31,9 @@ impl Engine {
         let (digest, reads) = (command.digest(), Reads::none());
         let operate = Operate { principal, operation: Operation::Attempt, id, key, digest, reads };
         let base = self.public_base().to_owned();
+        let asker = principal.clone();
         self.operate(operate, move |_, request, _, context| {
-            let effects = arm(request, &command, context)?;
+            let effects = arm(request, &command, &asker, context)?;
             let served = RequestView::new(effects.request.clone(), None, None, &base)?;
             Ok(Done::new(effects, served))
         })

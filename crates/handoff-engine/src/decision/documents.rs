@@ -10,7 +10,7 @@ use handoff_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::keys;
+use super::{inbox, keys};
 use crate::{
     document::Document,
     store::{IndexName, IndexRow, RecordKind},
@@ -40,6 +40,7 @@ impl Document for Request {
             if let Some(index) = lease_index(self) {
                 rows.push(IndexRow { index, sort_key: keys::by_waiter(&self.waiter_ref, self.id) });
             }
+            rows.extend(inbox::rows(self));
         }
         rows
     }

@@ -31,9 +31,9 @@ impl Engine {
         let command = Escalate::read(principal, body)?;
         let (digest, reads) = (command.digest(), Reads::none());
         let operate = Operate { principal, operation: Operation::Escalate, id, key, digest, reads };
-        let base = self.public_base().to_owned();
+        let (base, by) = (self.public_base().to_owned(), principal.clone());
         self.operate(operate, move |_, request, _, context| {
-            let effects = escalate(request, &command, context)?;
+            let effects = escalate(request, &command, &by, context)?;
             let served = RequestView::new(effects.request.clone(), None, None, &base)?;
             Ok(Done::new(effects, served))
         })

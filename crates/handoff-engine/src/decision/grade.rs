@@ -46,10 +46,10 @@ impl Engine {
         digest: Digest,
         key: Option<&IdempotencyKey>,
     ) -> Result<Redelivery, DecisionError> {
-        let reads = Reads::none();
+        let (reads, by) = (Reads::none(), principal.clone());
         let operate = Operate { principal, operation: Operation::Redeliver, id: request, key, digest, reads };
         self.operate_on(&id.to_string(), operate, move |_, request, _, context| {
-            let effects = redeliver(request, id, context)?;
+            let effects = redeliver(request, id, &by, context)?;
             Ok(Done::new(effects, Redelivery { delivery_id: id, queued_at: context.now }))
         })
         .await
@@ -69,10 +69,10 @@ impl Engine {
     ) -> Result<Delivery, DecisionError> {
         let command = ReportGrade::read(principal, body)?;
         let request = self.request_of(tenant_of(principal), id).await?.id;
-        let (digest, reads) = (command.digest(), Reads::none());
+        let (digest, reads, by) = (command.digest(), Reads::none(), principal.clone());
         let operate = Operate { principal, operation: Operation::Grade, id: request, key, digest, reads };
         self.operate_on(&id.to_string(), operate, move |_, request, _, context| {
-            let effects = report_grade(request, id, &command, context)?;
+            let effects = report_grade(request, id, &command, &by, context)?;
             let delivery = effects.request.delivery(id).cloned().ok_or(DecisionError::Internal)?;
             Ok(Done::new(effects, delivery))
         })

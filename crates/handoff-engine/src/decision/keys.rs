@@ -44,6 +44,8 @@ pub(crate) const BY_QUESTION: IndexName = IndexName::from_static("request.questi
 pub(crate) const LEASED: IndexName = IndexName::from_static("request.leased");
 /// Pending requests whose waiter was given up, by waiter, then id.
 pub(crate) const ORPHANED: IndexName = IndexName::from_static("request.orphaned");
+/// Pending requests, by who may answer them, then by what cannot wait (see `inbox`).
+pub(crate) const INBOX: IndexName = IndexName::from_static("request.inbox");
 /// Dispositions that decided nothing, by request, then number.
 pub(crate) const DISPOSITIONS: IndexName = IndexName::from_static("disposition.request");
 /// The request of each delivery, by the delivery's id.
@@ -128,7 +130,7 @@ pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
     (time.unix_millis().cast_unsigned() ^ (1 << 63)).to_be_bytes()
 }
 
-fn ulid_bytes(ulid: Ulid) -> [u8; 16] {
+pub(super) fn ulid_bytes(ulid: Ulid) -> [u8; 16] {
     ulid.as_u128().to_be_bytes()
 }
 
@@ -140,6 +142,11 @@ pub(crate) fn waiter_topic(waiter: &WaiterRef) -> Topic {
 /// What callers wait on who hold a request.
 pub(crate) fn request_topic(id: RequestId) -> Topic {
     Topic::new(format!("request/{id}"))
+}
+
+/// What callers wait on who look at what is pending.
+pub(crate) fn inbox_topic() -> Topic {
+    Topic::new("inbox".to_owned())
 }
 
 pub(crate) fn deadline_timer(id: RequestId) -> TimerKey {

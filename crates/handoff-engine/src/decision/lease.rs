@@ -9,6 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures::future::try_join_all;
 use handoff_protocol::{
     decision::{
         Context, DecisionError, Request, Waiter, WaiterRef, check_scope,
@@ -140,11 +141,8 @@ impl Engine {
                         let before = Before { request: Some(request), ..Before::default() };
                         writes.effects(before, &effects, None).map_err(Halt::Broken)?;
                     }
-                    let next = if waits {
-                        lease::seen(&kept.document, at.min(moment.now))
-                    } else {
-                        lease::released(&kept.document)
-                    };
+                    let next = lease::seen(&kept.document, at.min(moment.now));
+                    let next = if waits { next } else { lease::released(&next) };
                     if next == kept.document && orphaned.is_empty() {
                         return Ok(Outcome::Nothing(false));
                     }
@@ -172,16 +170,21 @@ impl Engine {
         timer: TimerKey,
         epoch: u64,
     ) -> Result<(), DecisionError> {
-        if self.lease_is_over(tenant, waiter, timer.clone(), epoch).await? {
-            self.orphan_all(tenant, waiter, WaiterLoss::Silent).await?;
-            self.decide(tenant, Reads::none(), move |view, _| {
-                let mut writes = Writes::default();
-                writes.timer(TimerWrite::Settle { key: timer.clone(), epoch });
-                Ok(Outcome::Write(writes.finish(&view.mint()), ()))
-            })
-            .await?;
+        if !self.lease_is_over(tenant, waiter, timer.clone(), epoch).await? {
+            return Ok(());
         }
-        Ok(())
+        // A waiter may have left very much behind: a page at a time, so that other timers get their turn in between.
+        let more = self.orphan_page(tenant, waiter, WaiterLoss::Silent, None).await?.is_some();
+        self.decide(tenant, Reads::none(), move |view, moment| {
+            let mut writes = Writes::default();
+            writes.timer(TimerWrite::Settle { key: timer.clone(), epoch });
+            if more {
+                let action = json_text(&TimerAction::LapseLease { waiter }).map_err(Halt::Broken)?;
+                writes.timer(TimerWrite::Put { key: timer.clone(), due: moment.now, action });
+            }
+            Ok(Outcome::Write(writes.finish(&view.mint()), ()))
+        })
+        .await
     }
 
     /// Marks the waiter as lost if its lease is over; otherwise settles the timer, or puts it off.
@@ -249,38 +252,40 @@ impl Engine {
             Ok(Outcome::Write(writes.finish(&view.mint()), ()))
         })
         .await?;
-        self.orphan_all(tenant, digest, WaiterLoss::Reported).await?;
+        let mut after = None;
+        loop {
+            after = self.orphan_page(tenant, digest, WaiterLoss::Reported, after).await?;
+            if after.is_none() {
+                break;
+            }
+        }
         self.standing(tenant, waiter).await
     }
 
-    /// Gives up the requests of a lost waiter, each in a commit of its own, until it shows itself.
-    async fn orphan_all(&self, tenant: TenantId, waiter: Digest, loss: WaiterLoss) -> Result<(), DecisionError> {
+    /// Gives up a page of the requests of a lost waiter, each in a commit of its own, and says where the next page begins.
+    /// There is none once the waiter shows itself.
+    async fn orphan_page(
+        &self,
+        tenant: TenantId,
+        waiter: Digest,
+        loss: WaiterLoss,
+        after: Option<Vec<u8>>,
+    ) -> Result<Option<Vec<u8>>, DecisionError> {
         let index = match loss {
             WaiterLoss::Silent => keys::LEASED,
             WaiterLoss::Reported => keys::OPEN_BY_WAITER,
         };
-        let mut after = None;
-        loop {
-            let scan = IndexScan {
-                tenant,
-                index: index.clone(),
-                prefix: keys::digest_prefix(waiter),
-                after: after.take(),
-                order: Order::Ascending,
-                limit: BATCH,
-            };
-            let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
-            for row in &page.rows {
-                let id = document::read::<Request>(&row.record).map_err(|error| internal(&error))?.document.id;
-                if !self.orphan(tenant, id, waiter, loss).await? {
-                    return Ok(());
-                }
-            }
-            match page.rows.last().filter(|_| page.more) {
-                Some(last) => after = Some(last.sort_key.clone()),
-                None => return Ok(()),
-            }
+        let prefix = keys::digest_prefix(waiter);
+        let scan = IndexScan { tenant, index, prefix, after, order: Order::Ascending, limit: BATCH };
+        let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
+        let mut orphaning = Vec::with_capacity(page.rows.len());
+        for row in &page.rows {
+            let id = document::read::<Request>(&row.record).map_err(|error| internal(&error))?.document.id;
+            orphaning.push(self.orphan(tenant, id, waiter, loss));
         }
+        // Side by side, so that they can share a physical commit.
+        let is_lost = try_join_all(orphaning).await?.into_iter().all(|is_lost| is_lost);
+        Ok(page.rows.last().filter(|_| page.more && is_lost).map(|last| last.sort_key.clone()))
     }
 
     /// Gives up the waiter of one request, and says whether it is lost still.

@@ -107,13 +107,21 @@ impl Engine {
                 }
             }
         }
-        let has_more = found.len() > room;
+        let mut has_more = found.len() > room;
         found.truncate(room);
-        let next_cursor = found.last().filter(|_| has_more).map(|request| request.id.to_string());
-        let mut data = Vec::with_capacity(found.len());
+        let mut data: Vec<RequestView> = Vec::with_capacity(found.len());
+        // Receipts and authorizations are found on the way, and count as well.
+        let mut served = 0_usize;
         for request in found {
-            data.push(self.view(tenant, request).await?);
+            let (view, size) = self.sized_view(tenant, request).await?;
+            served = served.saturating_add(size);
+            if served > PAGE_BYTES && !data.is_empty() {
+                has_more = true;
+                break;
+            }
+            data.push(view);
         }
+        let next_cursor = data.last().filter(|_| has_more).map(|request| request.id.to_string());
         Ok(Listing { data, has_more, next_cursor })
     }
 }

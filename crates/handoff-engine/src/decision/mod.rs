@@ -15,13 +15,16 @@ mod deliveries;
 mod dispositions;
 mod documents;
 mod escalate;
+mod follow;
 mod grade;
+mod inbox;
 mod keys;
 mod lease;
 mod list;
 mod observe;
 mod operate;
 mod policies;
+mod proof;
 mod push;
 mod raise;
 mod read;
@@ -42,17 +45,19 @@ use std::sync::{
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
 pub use self::keys::RECEIPTS;
-pub(crate) use self::{
-    keys::{TimerAction, read_action},
-    lease::SignsOfLife,
-};
 pub use self::{
+    follow::{Change, InboxFeed, RequestFeed, Standing},
+    inbox::{Inbox, InboxPlace, InboxScope},
     list::{RequestFilter, Span},
     observe::Noted,
     policies::PolicyError,
     raise::Raised,
     read::ReceiptFilter,
     resume::{ContinuationError, ContinuationKeyUse},
+};
+pub(crate) use self::{
+    keys::{TimerAction, read_action},
+    lease::SignsOfLife,
 };
 use crate::{
     engine::Engine,

@@ -1,8 +1,10 @@
 //! Raising a request: rule K-1 in its order, atomically.
 
+use std::sync::Arc;
+
 use handoff_protocol::{
     decision::{
-        Context, DecisionError, Raise, Request, Waiter,
+        Context, DecisionError, Policy, Raise, Request, Waiter,
         idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
         join, raise,
         view::RequestView,
@@ -35,12 +37,9 @@ pub struct Raised {
 
 /// Which request a raise came to, inside the transaction.
 enum Came {
-    Fresh {
-        request: Box<Request>,
-        created: bool,
-        /// Whether the waiter had been given up: whoever asks is there again (W7).
-        returned: bool,
-    },
+    Fresh(Box<Request>, bool),
+    /// Nowhere yet: the waiter had been given up, and whoever asks is there again (W7).
+    Returned,
     Replayed(RequestId),
 }
 
@@ -58,12 +57,37 @@ impl Engine {
         key: Option<&IdempotencyKey>,
     ) -> Result<Raised, DecisionError> {
         let policy = self.policy_for(tenant_of(principal)).await?;
-        let command = Raise::read(principal, body, &policy)?;
+        let command = Arc::new(Raise::read(principal, body, &policy)?);
         let keyed = key.map(|key| Keyed {
             scope: ReplayScope::new(principal, Operation::Raise, None, key),
             digest: command.digest(),
             ttl: self.policy().idempotency_ttl,
         });
+        let tenant = tenant_of(principal);
+        loop {
+            match self.raise_once(principal, (Arc::clone(&command), Arc::clone(&policy)), keyed.clone()).await? {
+                Came::Fresh(request, created) => {
+                    return Ok(Raised {
+                        request: RequestView::new(*request, None, None, self.public_base())?,
+                        created,
+                    });
+                }
+                Came::Replayed(id) => {
+                    return Ok(Raised { request: self.request_view(tenant, id).await?, created: false });
+                }
+                Came::Returned => {
+                    self.write_sign_of_life((tenant, command.waiter_ref().digest()), self.now()).await?;
+                }
+            }
+        }
+    }
+
+    async fn raise_once(
+        &self,
+        principal: &Principal,
+        (command, policy): (Arc<Raise>, Arc<Policy>),
+        keyed: Option<Keyed>,
+    ) -> Result<Came, DecisionError> {
         let same_question = IndexRead {
             index: keys::BY_QUESTION,
             prefix: keys::question_prefix(command.waiter_ref(), command.dedupe_key()),
@@ -75,53 +99,39 @@ impl Engine {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
         let asker = principal.clone();
-        let came = self
-            .decide(tenant_of(principal), reads, move |view, moment| {
-                let stored = match &keyed {
-                    Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
-                    None => None,
-                };
-                if let Some(keyed) = &keyed {
-                    let replay = stored.as_ref().map(|kept| &kept.document.replay);
-                    if let Some(ReplayOutcome::Request(id)) = idempotency::find(replay, keyed.digest, None, moment.now)?
-                    {
-                        return Ok(Outcome::Nothing(Came::Replayed(*id)));
-                    }
+        self.decide(tenant_of(principal), reads, move |view, moment| {
+            let stored = match &keyed {
+                Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
+                None => None,
+            };
+            if let Some(keyed) = &keyed {
+                let replay = stored.as_ref().map(|kept| &kept.document.replay);
+                if let Some(ReplayOutcome::Request(id)) = idempotency::find(replay, keyed.digest, None, moment.now)? {
+                    return Ok(Outcome::Nothing(Came::Replayed(*id)));
                 }
-                let waiter = view.get::<Waiter, _>(&waiter_id)?;
-                let before = waiter.as_ref().map(|kept| &kept.document);
-                let pending = view.scan::<Request, _>(same_question.clone())?.into_iter().next();
-                let mut mint = view.mint();
-                let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
-                let effects = match &pending {
-                    Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
-                    None => raise(&command, &asker, before, &mut context)?,
-                };
-                let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), ..Before::default() };
-                let mut writes = Writes::default();
-                writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
-                if let Some(keyed) = &keyed {
-                    let outcome = ReplayOutcome::Request(effects.request.id);
-                    writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;
-                }
-                let came = Came::Fresh {
-                    created: pending.is_none(),
-                    returned: effects.waiter.as_ref().is_some_and(|waiter| waiter.orphaned),
-                    request: Box::new(effects.request),
-                };
-                Ok(Outcome::Write(writes.finish(&mint), came))
-            })
-            .await?;
-        match came {
-            Came::Fresh { request, created, returned } => {
-                if returned {
-                    self.write_sign_of_life((tenant_of(principal), request.waiter_ref.digest()), self.now()).await?;
-                }
-                Ok(Raised { request: RequestView::new(*request, None, None, self.public_base())?, created })
             }
-            Came::Replayed(id) => {
-                Ok(Raised { request: self.request_view(tenant_of(principal), id).await?, created: false })
+            let waiter = view.get::<Waiter, _>(&waiter_id)?;
+            let before = waiter.as_ref().map(|kept| &kept.document);
+            if before.is_some_and(|waiter| waiter.orphaned) {
+                return Ok(Outcome::Nothing(Came::Returned));
             }
-        }
+            let pending = view.scan::<Request, _>(same_question.clone())?.into_iter().next();
+            let mut mint = view.mint();
+            let mut context = Context { now: moment.now, mint: &mut mint, policy: &policy };
+            let effects = match &pending {
+                Some(pending) => join(&command, &asker, &pending.document, before, &mut context)?,
+                None => raise(&command, &asker, before, &mut context)?,
+            };
+            let before_write = Before { request: pending.as_ref(), waiter: waiter.as_ref(), ..Before::default() };
+            let mut writes = Writes::default();
+            writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
+            if let Some(keyed) = &keyed {
+                let outcome = ReplayOutcome::Request(effects.request.id);
+                writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;
+            }
+            let came = Came::Fresh(Box::new(effects.request), pending.is_none());
+            Ok(Outcome::Write(writes.finish(&mint), came))
+        })
+        .await
     }
 }

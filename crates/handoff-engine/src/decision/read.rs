@@ -21,6 +21,11 @@ use crate::{
     store::{ChainEntry, HeightRange, RecordKey, StoreError},
 };
 
+/// How many receipts one read brings.
+const BATCH: usize = 64;
+/// How many bytes of receipts an answer holds, unless its first alone is larger; whoever follows the cursor gets the rest.
+const RECEIPTS_BYTES: usize = 16 << 20;
+
 /// Which page of the receipts is wanted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ReceiptFilter {
@@ -50,6 +55,13 @@ impl Engine {
     /// [`DecisionError::RequestNotFound`].
     pub async fn surface(&self, principal: &Principal, id: RequestId) -> Result<RequestView, DecisionError> {
         self.request_view(tenant_of(principal), id).await
+    }
+
+    /// Whether the principal's tenant has a request of this id. A store that fails says no.
+    pub async fn has_request(&self, principal: &Principal, id: RequestId) -> bool {
+        let key = RecordKey::new(keys::REQUEST, id);
+        let found = self.inner.store.get(&tenant_of(principal), &[key]).await;
+        found.is_ok_and(|found| found.iter().any(Option::is_some))
     }
 
     /// The receipt of a request, exactly as it was sealed (rule E-12).
@@ -106,8 +118,8 @@ impl Engine {
         check_scope(principal, Scope::ReceiptsRead)?;
         let limit = filter.limit.map_or(limits::WHOLE_CHAIN, |limit| limit.clamp(1, limits::MAX_PAGE));
         let (mut data, mut last, mut above) = (Vec::new(), filter.after_height, filter.after_height);
-        let batch = if filter.decided == Span::default() { limit.saturating_add(1) } else { limits::WHOLE_CHAIN };
-        let mut has_more = false;
+        let batch = limit.saturating_add(1).min(BATCH);
+        let (mut has_more, mut bytes) = (false, 0_usize);
         // One more than wanted tells whether more follow. The times of a chain need not rise as its heights do, where a
         // clock stepped back, so each receipt is looked at.
         while !has_more {
@@ -125,7 +137,9 @@ impl Engine {
                 if !filter.wants(&receipt)? {
                     continue;
                 }
-                if data.len() == limit {
+                let size = entry.body.as_ref().map_or(0, |body| body.len());
+                bytes = bytes.saturating_add(size);
+                if data.len() == limit || (bytes > RECEIPTS_BYTES && !data.is_empty()) {
                     has_more = true;
                     break;
                 }
@@ -183,8 +197,23 @@ impl Engine {
 
     /// What is served of a request: itself, its receipt from the chain, its authorization.
     pub(crate) async fn view(&self, tenant: TenantId, request: Request) -> Result<RequestView, DecisionError> {
+        self.sized_view(tenant, request).await.map(|(view, _)| view)
+    }
+
+    /// What is served of a request, and about how many bytes of it are the receipt's and the authorization's.
+    pub(crate) async fn sized_view(
+        &self,
+        tenant: TenantId,
+        request: Request,
+    ) -> Result<(RequestView, usize), DecisionError> {
+        let mut size = 0;
         let receipt = match request.receipt {
-            Some(pointer) => Some(body(&self.entry(tenant, pointer.height).await?)?),
+            Some(pointer) => {
+                let entry = self.entry(tenant, pointer.height).await?;
+                // The authorization repeats the decided values.
+                size = entry.body.as_ref().map_or(0, |body| body.len().saturating_mul(2));
+                Some(body(&entry)?)
+            }
             None => None,
         };
         let authorization = match request.authorization {
@@ -193,7 +222,8 @@ impl Engine {
         };
         let now = self.inner.clock.now();
         let authorization = authorization.map(|authorization| AuthorizationView::new(authorization, now));
-        RequestView::new(request, receipt, authorization, self.public_base())
+        let view = RequestView::new(request, receipt, authorization, self.public_base())?;
+        Ok((view, size))
     }
 
     /// A document by its id, outside a transaction.
@@ -216,7 +246,7 @@ impl Engine {
         entry.body.map(|body| body.to_string()).ok_or(DecisionError::RequestNotFound)
     }
 
-    async fn entry(&self, tenant: TenantId, height: u64) -> Result<ChainEntry, DecisionError> {
+    pub(super) async fn entry(&self, tenant: TenantId, height: u64) -> Result<ChainEntry, DecisionError> {
         let entries = self
             .inner
             .store
@@ -240,7 +270,7 @@ impl ReceiptFilter {
 }
 
 /// The sealed receipt of an entry, parsed only to be embedded: text and order of its members stay.
-fn body(entry: &ChainEntry) -> Result<Json, DecisionError> {
+pub(super) fn body(entry: &ChainEntry) -> Result<Json, DecisionError> {
     let missing = || internal(&StoreError::Corrupt(format!("no receipt body at height {}", entry.height)));
     let text = entry.body.as_deref().ok_or_else(missing)?;
     read_str(text).map_err(|error| internal(&error))

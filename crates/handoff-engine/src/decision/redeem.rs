@@ -29,9 +29,10 @@ impl Engine {
     ) -> Result<RedeemResult, DecisionError> {
         let command = Redeem::read(principal, body)?;
         let reads = Reads::none().record(RecordKey::new(keys::AUTHORIZATION, id));
+        let asker = principal.clone();
         self.decide(tenant_of(principal), reads, move |view, moment| {
             let kept = view.get::<Authorization, _>(id)?.ok_or(DecisionError::AuthorizationNotFound)?;
-            match redeem(&kept.document, &command, moment.now)? {
+            match redeem(&kept.document, &command, &asker, moment.now)? {
                 Redeemed::Repeat { redeemed_at } => {
                     Ok(Outcome::Nothing(RedeemResult { redeemed_at, first_redemption: false }))
                 }

@@ -19,8 +19,12 @@ use crate::{
     store::{IndexName, IndexScan, Order},
 };
 
-/// How many signals one poll returns.
-const SIGNALS: usize = 200;
+/// How many signals one read brings.
+const STEP: usize = 50;
+/// How many signals one poll returns at the most.
+const SIGNALS: usize = 1000;
+/// How many bytes of signals one poll returns, unless its first alone is larger.
+const SIGNAL_BYTES: usize = 4 << 20;
 
 impl Engine {
     /// Ends every wait from now on: those that are held answer with what there is, later ones at once. For a server
@@ -41,6 +45,22 @@ impl Engine {
         waiter: &WaiterRef,
         wait: Duration,
     ) -> Result<SignalList, DecisionError> {
+        self.signals_after(principal, waiter, 0, wait).await
+    }
+
+    /// The same, but only of signals behind a sequence: what brings the rest where a list has more than one call returns,
+    /// and lets a waiter pass over what it will not acknowledge.
+    ///
+    /// # Errors
+    ///
+    /// The same as those of [`signals`](Self::signals).
+    pub async fn signals_after(
+        &self,
+        principal: &Principal,
+        waiter: &WaiterRef,
+        sequence: u64,
+        wait: Duration,
+    ) -> Result<SignalList, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
         let kept =
@@ -49,7 +69,7 @@ impl Engine {
         let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
         let mut subscription = self.inner.hub.subscribe(tenant, keys::waiter_topic(waiter));
         loop {
-            let list = self.unacked(tenant, waiter).await?;
+            let list = self.unacked(tenant, waiter, sequence).await?;
             if !list.data.is_empty() || wait.is_zero() {
                 return Ok(list);
             }
@@ -115,7 +135,7 @@ impl Engine {
     pub(super) async fn standing(&self, tenant: TenantId, waiter: &WaiterRef) -> Result<ReattachResult, DecisionError> {
         let open = self.open_requests(tenant, waiter).await?;
         let last = self.requests_of(tenant, keys::BY_WAITER, waiter, Order::Descending, None, 1).await?;
-        let signals = self.unacked(tenant, waiter).await?.data;
+        let signals = self.unacked(tenant, waiter, 0).await?.data;
         let pending: Vec<WaiterState> = open.iter().map(|request| request.waiter.state).collect();
         let any_acked = last.requests.iter().any(|request| request.waiter.state == WaiterState::Acked);
         Ok(ReattachResult {
@@ -126,25 +146,44 @@ impl Engine {
         })
     }
 
-    async fn unacked(&self, tenant: TenantId, waiter: &WaiterRef) -> Result<SignalList, DecisionError> {
-        let scan = IndexScan {
-            tenant,
-            index: keys::UNACKED,
-            prefix: keys::waiter_prefix(waiter),
-            after: None,
-            order: Order::Ascending,
-            limit: SIGNALS,
-        };
-        let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
-        let mut signals = Vec::with_capacity(page.rows.len());
-        for row in &page.rows {
-            signals.push(document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document);
-        }
+    async fn unacked(&self, tenant: TenantId, waiter: &WaiterRef, sequence: u64) -> Result<SignalList, DecisionError> {
+        let (signals, has_more) = self.unacked_signals(tenant, waiter, sequence).await?;
         let resumed = self.resumed(tenant, &signals).await?;
         let served =
             signals.into_iter().zip(resumed).filter_map(|(signal, resumed)| Some(SignalView::new(signal, resumed?)));
-        let data = served.collect();
-        Ok(SignalList { data, has_more: page.more })
+        Ok(SignalList { data: served.collect(), has_more })
+    }
+
+    async fn unacked_signals(
+        &self,
+        tenant: TenantId,
+        waiter: &WaiterRef,
+        sequence: u64,
+    ) -> Result<(Vec<Signal>, bool), DecisionError> {
+        let (mut signals, mut bytes) = (Vec::new(), 0_usize);
+        let mut after = keys::unacked(waiter, sequence);
+        loop {
+            let scan = IndexScan {
+                tenant,
+                index: keys::UNACKED,
+                prefix: keys::waiter_prefix(waiter),
+                after: Some(after),
+                order: Order::Ascending,
+                limit: STEP,
+            };
+            let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
+            for row in &page.rows {
+                bytes = bytes.saturating_add(row.record.document.len());
+                if signals.len() == SIGNALS || (bytes > SIGNAL_BYTES && !signals.is_empty()) {
+                    return Ok((signals, true));
+                }
+                signals.push(document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document);
+            }
+            match page.rows.last().filter(|_| page.more) {
+                Some(last) => after = last.sort_key.clone(),
+                None => return Ok((signals, false)),
+            }
+        }
     }
 
     /// Every pending request of a waiter, oldest first, however many.
@@ -152,7 +191,7 @@ impl Engine {
         let mut found = Vec::new();
         let mut after = None;
         loop {
-            let page = self.requests_of(tenant, keys::OPEN_BY_WAITER, waiter, Order::Ascending, after, SIGNALS).await?;
+            let page = self.requests_of(tenant, keys::OPEN_BY_WAITER, waiter, Order::Ascending, after, STEP).await?;
             found.extend(page.requests);
             match page.next {
                 Some(next) => after = Some(next),

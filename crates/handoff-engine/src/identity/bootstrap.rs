@@ -11,7 +11,8 @@ use handoff_protocol::{
 
 use super::{
     IdentityError,
-    documents::{CredentialRecord, MemberKind, PrincipalRecord, TenantRecord},
+    credentials::Credential,
+    documents::{CredentialRecord, LOADED, MemberKind, PrincipalRecord, TenantRecord},
     tokens,
 };
 use crate::{
@@ -61,10 +62,13 @@ impl Engine {
     /// Of several entries for one member the last one's role and name hold. A token that was revoked stays revoked, and
     /// a member who was disabled stays disabled. Loading the same entries again writes nothing.
     ///
+    /// Returns the tokens that an earlier load brought along, that these entries do not, and that are valid still: whoever
+    /// changes or removes an entry may think that its old token went with it.
+    ///
     /// # Errors
     ///
     /// If the store fails; then some entries may be loaded, and loading them again is safe.
-    pub async fn load_principals(&self, entries: Vec<Bootstrap>) -> Result<(), IdentityError> {
+    pub async fn load_principals(&self, entries: Vec<Bootstrap>) -> Result<Vec<Credential>, IdentityError> {
         let mut tenants = BTreeSet::new();
         // Of several entries for one member the last one is there in the end, and only it is written.
         let mut members = BTreeMap::new();
@@ -90,14 +94,19 @@ impl Engine {
                     role,
                     created_at: kept.map_or(now, |kept| kept.created_at),
                     disabled_at: kept.and_then(|kept| kept.disabled_at),
+                    session_epoch: kept.map_or(0, |kept| kept.session_epoch),
                 }
             })
             .await?;
         }
+        let brought: BTreeSet<String> =
+            entries.iter().map(|entry| tokens::digest(entry.token.expose()).hex()).collect();
         for entry in entries {
             self.load_token(entry).await?;
         }
-        Ok(())
+        let mut left = self.everything::<CredentialRecord>(SYSTEM, LOADED).await?;
+        left.retain(|record| !brought.contains(&record.digest.hex()));
+        Ok(left.into_iter().map(Credential::from).collect())
     }
 
     async fn ensure_tenant(&self, org_id: OrgId) -> Result<(), IdentityError> {
@@ -127,7 +136,9 @@ impl Engine {
             link_display: link_display.clone(),
             on_behalf_of,
             test,
+            loaded: true,
             presented_at: None,
+            session_epoch: 0,
             created_at: kept.map_or(now, |kept| kept.created_at),
             expires_at: None,
             revoked_at: kept.and_then(|kept| kept.revoked_at),

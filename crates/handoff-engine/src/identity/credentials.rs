@@ -22,6 +22,8 @@ pub struct Credential {
     pub fingerprint: String,
     /// Whose it is; none for an anonymous link.
     pub holder: Option<PrincipalId>,
+    /// The name of an anonymous link; none for the tokens of a member, who has a name.
+    pub display: Option<String>,
     /// Whether it is for trying things out.
     pub test: bool,
     /// When it was issued.
@@ -76,6 +78,7 @@ impl From<CredentialRecord> for Credential {
         Self {
             fingerprint: record.digest.hex().chars().take(FINGERPRINT_DIGITS).collect(),
             holder: record.holder,
+            display: record.link_display,
             test: record.test,
             created_at: record.created_at,
             expires_at: record.expires_at,

@@ -25,6 +25,8 @@ pub(crate) const TENANTS: IndexName = IndexName::from_static("tenant.id");
 pub(crate) const PRINCIPALS: IndexName = IndexName::from_static("principal.id");
 /// Every bearer token, by its tenant and digest (system tenant).
 pub(crate) const CREDENTIALS: IndexName = IndexName::from_static("credential.tenant");
+/// Every token that a deployment brought along and nobody revoked, by its tenant and digest (system tenant).
+pub(crate) const LOADED: IndexName = IndexName::from_static("credential.loaded");
 /// Every published key, by id (system tenant).
 pub(crate) const SIGNING_KEYS: IndexName = IndexName::from_static("signing_key.id");
 
@@ -66,6 +68,9 @@ pub(crate) struct PrincipalRecord {
     pub(crate) role: Role,
     pub(crate) created_at: Timestamp,
     pub(crate) disabled_at: Option<Timestamp>,
+    /// Sessions of an earlier epoch are worth nothing: how a person signs out everywhere.
+    #[serde(default)]
+    pub(crate) session_epoch: u64,
 }
 
 impl PrincipalRecord {
@@ -110,10 +115,16 @@ pub(crate) struct CredentialRecord {
     /// Whether it is for trying things out.
     #[serde(default)]
     pub(crate) test: bool,
+    /// Whether a deployment brought it along.
+    #[serde(default)]
+    pub(crate) loaded: bool,
     /// When a session began, which is when its person presented a credential (rule A-5); none for a bearer token, which
     /// is presented anew with each call.
     #[serde(default)]
     pub(crate) presented_at: Option<Timestamp>,
+    /// The epoch of its holder's sessions in which a session began.
+    #[serde(default)]
+    pub(crate) session_epoch: u64,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) revoked_at: Option<Timestamp>,
@@ -132,7 +143,11 @@ impl Document for CredentialRecord {
             return Vec::new();
         }
         let sort_key = [credentials_of(self.tenant), self.id().into_bytes()].concat();
-        vec![IndexRow { index: CREDENTIALS, sort_key }]
+        let mut rows = vec![IndexRow { index: CREDENTIALS, sort_key: sort_key.clone() }];
+        if self.loaded && self.revoked_at.is_none() {
+            rows.push(IndexRow { index: LOADED, sort_key });
+        }
+        rows
     }
 }
 

@@ -6,10 +6,12 @@
 mod authenticate;
 mod bootstrap;
 mod credentials;
+mod deployment;
 pub(crate) mod documents;
 mod entry;
 mod keys;
 mod members;
+mod sessions;
 mod tokens;
 
 use handoff_protocol::id::TenantId;

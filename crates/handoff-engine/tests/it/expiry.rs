@@ -164,3 +164,22 @@ async fn a_failed_deadline_comes_back_when_its_claim_lapses() {
     assert_eq!(world.engine.run_due_timers().await.unwrap(), Swept { acted: 1, failed: 0 });
     assert_eq!((world.request(id).await.state, world.receipts().await.len()), (RequestState::Expired, 1));
 }
+
+#[tokio::test]
+async fn a_worker_that_is_stopped_ends_what_it_claimed_and_leaves_the_rest_unclaimed() {
+    let world = Arc::new(World::new().await);
+    for place in 0..200 {
+        world.raised(&ask_with(&format!("run:{place}"), "one", r#""ttl":"PT1M""#)).await;
+    }
+    world.clock.advance(MINUTE);
+    let working = Arc::clone(&world);
+    let worker = tokio::spawn(async move { working.engine.run_timers(Duration::from_millis(50)).await });
+    while world.engine.sweep_stats().acted == 0 {
+        tokio::task::yield_now().await;
+    }
+    world.engine.stop_timers();
+    worker.await.unwrap();
+    let expired = usize::try_from(world.engine.sweep_stats().acted).unwrap();
+    let left = world.store.claim_timers(1000, MINUTE).await.unwrap().timers.len();
+    assert_eq!(expired + left, 200, "nothing waits for a claim to lapse");
+}

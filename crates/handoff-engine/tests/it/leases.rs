@@ -248,3 +248,31 @@ async fn a_waiter_with_nothing_leased_left_stops_writing() {
     }
     assert_eq!(world.store.transactions(), before);
 }
+
+#[tokio::test]
+async fn asking_again_takes_up_what_was_orphaned_before_it_answers() {
+    let world = World::new().await;
+    let id = world.raised(&ask("run:1", "one")).await;
+    world.engine.waiter_ended(&world.machine, &waiter("run:1")).await.unwrap();
+    let again = world.raise(&ask("run:1", "one"), "k").await.unwrap();
+    assert_eq!((again.created, again.request.id), (false, id));
+    assert_eq!(again.request.waiter.state, WaiterState::Armed);
+    let before = world.store.transactions();
+    world.signals("run:1").await;
+    assert_eq!(world.store.transactions(), before, "it is an ordinary waiter again");
+}
+
+#[tokio::test]
+async fn a_waiter_that_left_very_much_behind_is_given_up_page_by_page() {
+    let world = World::new().await;
+    for place in 0..400 {
+        world.raised(&ask_with("run:1", &place.to_string(), LEASED)).await;
+    }
+    let urgent = world.raised(&ask_with("run:2", "one", r#""ttl":"PT91S""#)).await;
+    world.clock.advance(90 * SECOND);
+    world.engine.run_due_timers().await.unwrap();
+    world.clock.advance(SECOND);
+    world.engine.run_due_timers().await.unwrap();
+    assert_eq!(state(&world, urgent).await.0, RequestState::Expired);
+    assert_eq!(world.signals("run:1").await.len(), 400, "each of them ended");
+}

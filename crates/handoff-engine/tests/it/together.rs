@@ -72,7 +72,7 @@ async fn of_32_who_answer_at_once_as_many_as_are_needed_count_and_the_others_lea
         let id = world.raised(&council(&waiter, 5)).await;
         let before = world.receipts().await.len();
         // In every other round they do not agree at first.
-        let says = |place: usize| if round % 2 == 1 && place % 2 == 0 { NO } else { YES };
+        let says = |place: usize| if round % 2 == 1 && place.is_multiple_of(2) { NO } else { YES };
         let calls = people.iter().enumerate().map(|(place, person)| (person.clone(), says(place))).collect();
         let came = at_once(&world.engine, id, calls).await;
         let settled: Vec<_> = came.iter().flatten().filter(|result| result.receipt.is_some()).collect();
@@ -80,7 +80,7 @@ async fn of_32_who_answer_at_once_as_many_as_are_needed_count_and_the_others_lea
         let late: Vec<_> = came.iter().filter_map(|result| result.as_ref().err()).collect();
         assert_eq!(settled.len(), 1);
         assert!(late.iter().all(|refused| refused.code() == ErrorCode::AlreadyAnswered));
-        assert!(recorded >= 4 && recorded <= 8 && recorded + late.len() == 31, "{recorded}");
+        assert!((4..=8).contains(&recorded) && recorded + late.len() == 31, "{recorded}");
         assert!(round % 2 == 1 || recorded == 4, "{recorded}");
 
         let receipts = world.receipts().await;

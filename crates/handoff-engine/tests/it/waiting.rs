@@ -196,16 +196,21 @@ async fn a_waiter_is_what_its_requests_come_to() {
 }
 
 #[tokio::test]
-async fn a_long_queue_is_listed_oldest_first_and_says_that_more_wait() {
+async fn a_long_queue_is_listed_oldest_first_and_what_is_behind_a_sequence_alone() {
     let world = World::new().await;
-    for place in 0..201 {
+    for place in 0..1001 {
         let id = world.raised(&ask("run:1", &place.to_string())).await;
         world.cancel(id, "k").await.unwrap();
     }
-    let list = world.engine.signals(&world.machine, &waiter("run:1"), Duration::ZERO).await.unwrap();
-    let sequences: Vec<u64> = list.data.iter().map(|signal| signal.sequence).collect();
-    assert_eq!((sequences, list.has_more), ((1..=200).collect(), true));
-    ack(&world, &list.data[0]).await;
-    let list = world.engine.signals(&world.machine, &waiter("run:1"), Duration::ZERO).await.unwrap();
-    assert_eq!((list.data[199].sequence, list.has_more), (201, false));
+    let reference = waiter("run:1");
+    let behind = async |sequence| {
+        let list = world.engine.signals_after(&world.machine, &reference, sequence, Duration::ZERO).await.unwrap();
+        let sequences: Vec<u64> = list.data.iter().map(|signal| signal.sequence).collect();
+        (sequences, list.has_more)
+    };
+    assert_eq!(behind(0).await, ((1..=1000).collect(), true));
+    assert_eq!(behind(999).await, (vec![1000, 1001], false));
+    assert_eq!(behind(1001).await, (vec![], false));
+    ack(&world, &world.signals("run:1").await[0]).await;
+    assert_eq!(behind(0).await, ((2..=1001).collect(), false));
 }

@@ -7,7 +7,10 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
-use handoff_protocol::json::{Json, Object, read};
+use handoff_protocol::{
+    decision::limits,
+    json::{Json, Object, ReadLimits, read_within},
+};
 
 use crate::{api::Api, options::HttpOptions, refusal::Refusal};
 
@@ -39,7 +42,8 @@ impl FromRequest<Api> for SentOptionalBody {
 }
 
 fn parse(bytes: &[u8]) -> Result<Json, Refusal> {
-    read(bytes).map_err(|error| Refusal::invalid("", format!("must be one JSON document: {error}")))
+    let within = ReadLimits { depth: limits::BODY_DEPTH, values: limits::BODY_VALUES };
+    read_within(bytes, within).map_err(|error| Refusal::invalid("", format!("must be one JSON document: {error}")))
 }
 
 async fn receive(request: Request, options: &HttpOptions) -> Result<Bytes, Refusal> {

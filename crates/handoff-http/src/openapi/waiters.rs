@@ -6,7 +6,7 @@ use handoff_protocol::{
         view::{AckResult, AuthorizationView, ReattachResult, RedeemResult, SignalList},
         wire::{AckBody, RedeemBody},
     },
-    json::Object,
+    json::{Json, Object},
     principal::Scope,
 };
 
@@ -33,6 +33,11 @@ fn signals(document: &mut Document) {
     .description("Reading consumes nothing. With `wait`, the call is held until there is a signal.")
     .callers(WAITER)
     .shared("Wait")
+    .query(
+        "after",
+        "Only signals behind this `sequence`: what brings the rest where `has_more` is true.",
+        Json::object([("type", Json::from("integer")), ("minimum", Json::from(0)), ("default", Json::from(0))]),
+    )
     .returns("200", "The signals.", list)
     .returns_nothing("204", "The wait ended without a signal.")
     .refuses(&["400", "404"]);

@@ -15,6 +15,7 @@ use handoff_engine::{
 };
 use handoff_protocol::id::TenantId;
 
+use super::wrong_method;
 use crate::{api::Api, options::HttpOptions};
 
 /// How long the store may take to answer a trivial question before the server counts as not ready.
@@ -29,6 +30,7 @@ pub fn operations(engine: Engine, options: HttpOptions) -> Router {
         .route("/healthz", get(health))
         .route("/readyz", get(readiness))
         .route("/metrics", get(metrics))
+        .method_not_allowed_fallback(wrong_method)
         .with_state(Api::new(engine, options))
 }
 

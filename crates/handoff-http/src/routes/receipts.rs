@@ -44,5 +44,8 @@ pub(super) async fn correct(
 }
 
 fn cursor(text: &str) -> Result<u64, Refusal> {
-    digits(text).ok_or_else(|| Refusal::invalid("cursor", "must be the `next_cursor` of an earlier page"))
+    // Heights are what `next_cursor` gives, and no chain has more than the type can count.
+    digits(text)
+        .filter(|height| *height < u64::MAX)
+        .ok_or_else(|| Refusal::invalid("cursor", "must be the `next_cursor` of an earlier page"))
 }

@@ -3,7 +3,7 @@
 use axum::{extract::State, http::StatusCode};
 use handoff_engine::decision::RequestFilter;
 use handoff_protocol::{
-    decision::{Delivery, WaiterRef, limits, terms::RequestState},
+    decision::{DecisionError, Delivery, WaiterRef, limits, terms::RequestState},
     id::{PrincipalId, RequestId},
 };
 use schemars::JsonSchema;
@@ -57,7 +57,10 @@ pub(super) async fn answer(
     SentKey(key): SentKey,
     body: SentBody,
 ) -> Reply {
-    reply::ok(&api.engine.answer(&caller.0, id.0, body.0, key.as_ref()).await?)
+    match api.engine.answer(&caller.0, id.0, body.0, key.as_ref()).await {
+        Ok(done) => reply::ok(&done),
+        Err(error) => Err(about(&api, &caller, id.0, error).await),
+    }
 }
 
 pub(super) async fn cancel(
@@ -67,7 +70,10 @@ pub(super) async fn cancel(
     SentKey(key): SentKey,
     body: SentBody,
 ) -> Reply {
-    reply::ok(&api.engine.cancel(&caller.0, id.0, body.0, key.as_ref()).await?)
+    match api.engine.cancel(&caller.0, id.0, body.0, key.as_ref()).await {
+        Ok(done) => reply::ok(&done),
+        Err(error) => Err(about(&api, &caller, id.0, error).await),
+    }
 }
 
 /// An empty amendment changes nothing (section 11), so the body may be left out.
@@ -78,7 +84,10 @@ pub(super) async fn amend(
     SentKey(key): SentKey,
     body: SentOptionalBody,
 ) -> Reply {
-    reply::ok(&api.engine.amend(&caller.0, id.0, body.0, key.as_ref()).await?)
+    match api.engine.amend(&caller.0, id.0, body.0, key.as_ref()).await {
+        Ok(done) => reply::ok(&done),
+        Err(error) => Err(about(&api, &caller, id.0, error).await),
+    }
 }
 
 pub(super) async fn supersede(
@@ -88,7 +97,10 @@ pub(super) async fn supersede(
     SentKey(key): SentKey,
     body: SentBody,
 ) -> Reply {
-    reply::ok(&api.engine.supersede(&caller.0, id.0, body.0, key.as_ref()).await?)
+    match api.engine.supersede(&caller.0, id.0, body.0, key.as_ref()).await {
+        Ok(done) => reply::ok(&done),
+        Err(error) => Err(about(&api, &caller, id.0, error).await),
+    }
 }
 
 pub(super) async fn attempt(
@@ -98,7 +110,10 @@ pub(super) async fn attempt(
     SentKey(key): SentKey,
     body: SentOptionalBody,
 ) -> Reply {
-    reply::ok(&api.engine.arm_attempt(&caller.0, id.0, body.0, key.as_ref()).await?)
+    match api.engine.arm_attempt(&caller.0, id.0, body.0, key.as_ref()).await {
+        Ok(done) => reply::ok(&done),
+        Err(error) => Err(about(&api, &caller, id.0, error).await),
+    }
 }
 
 pub(super) async fn receipt(State(api): State<Api>, caller: Caller, id: Named<RequestId>) -> Reply {
@@ -108,6 +123,16 @@ pub(super) async fn receipt(State(api): State<Api>, caller: Caller, id: Named<Re
 pub(super) async fn deliveries(State(api): State<Api>, caller: Caller, id: Named<RequestId>) -> Reply {
     let request = api.engine.request(&caller.0, id.0).await?;
     reply::ok(&Deliveries { data: request.deliveries })
+}
+
+/// A refusal that names the request it is about, if the caller's tenant has it (section 20): also what is refused before
+/// the request itself is looked at.
+async fn about(api: &Api, caller: &Caller, id: RequestId, error: DecisionError) -> Refusal {
+    let refusal = Refusal::from(error);
+    if refusal.is_about_nothing() || !api.engine.has_request(&caller.0, id).await {
+        return refusal;
+    }
+    refusal.about(id)
 }
 
 fn state(word: &str) -> Result<RequestState, Refusal> {

@@ -9,7 +9,7 @@ use handoff_protocol::{
 
 use crate::{
     api::Api,
-    extract::{Caller, NamedWaiter, Query, SentOptionalBody},
+    extract::{Caller, NamedWaiter, Query, SentOptionalBody, digits},
     refusal::Refusal,
     reply::{self, Reply},
 };
@@ -18,9 +18,10 @@ use crate::{
 /// its wait is this future, which is dropped with the connection.
 pub(super) async fn signals(State(api): State<Api>, caller: Caller, waiter: NamedWaiter, query: Query) -> Reply {
     let wait = query.wait()?;
+    let after = query.one("after")?.map_or(Ok(0), |text| sequence(&text))?;
     let waiter = known(&caller.0, waiter)?;
     let _held = api.options.metrics.hold(wait);
-    let signals = api.engine.signals(&caller.0, &waiter, wait).await?;
+    let signals = api.engine.signals_after(&caller.0, &waiter, after, wait).await?;
     if signals.data.is_empty() && !wait.is_zero() { Ok(reply::nothing()) } else { reply::ok(&signals) }
 }
 
@@ -51,6 +52,10 @@ pub(super) async fn terminal(
 fn known(principal: &Principal, waiter: NamedWaiter) -> Result<WaiterRef, DecisionError> {
     check_scope(principal, Scope::WaitersWait)?;
     waiter.0.ok_or(DecisionError::WaiterNotFound)
+}
+
+fn sequence(text: &str) -> Result<u64, Refusal> {
+    digits(text).ok_or_else(|| Refusal::invalid("after", "must be the `sequence` of a signal"))
 }
 
 /// These bodies have no members yet; what a newer client puts there is not ours to refuse.

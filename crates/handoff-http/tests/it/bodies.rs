@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use handoff_http::HttpOptions;
+use handoff_protocol::json::read;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -44,13 +45,13 @@ async fn what_is_not_strict_json_is_refused_and_never_quoted() {
 }
 
 #[tokio::test]
-async fn a_body_of_one_mebibyte_is_read_and_one_byte_more_is_not() {
+async fn a_body_of_four_mebibytes_is_read_and_one_byte_more_is_not() {
     let world = World::new().await;
     let body = question("run:1", "Ship it?");
     let padded = |size: usize| format!("{body}{}", " ".repeat(size - body.len()));
-    world.post("/v1/requests", padded(1 << 20)).token(&world.home.machine).expect(201).await;
-    for size in [(1 << 20) + 1, 3 << 20] {
-        assert!(refused(&world, padded(size)).await.contains("1048576 bytes"));
+    world.post("/v1/requests", padded(4 << 20)).token(&world.home.machine).expect(201).await;
+    for size in [(4 << 20) + 1, 6 << 20] {
+        assert!(refused(&world, padded(size)).await.contains("4194304 bytes"));
     }
 }
 
@@ -155,4 +156,65 @@ fn respelled(name: &str) -> String {
     let mut letters = name.chars();
     let first = u32::from(letters.next().unwrap());
     format!("\\u{first:04x}{}", letters.as_str())
+}
+
+#[tokio::test]
+async fn a_raise_at_every_limit_of_its_fields_fits() {
+    let world = World::new().await;
+    let label = "l".repeat(200);
+    let options: Vec<String> = (0..100).map(|place| format!(r#"{{"id":"{place:0128}","label":"{label}"}}"#)).collect();
+    let fields: Vec<String> = (0..64)
+        .map(|place| {
+            let help = "h".repeat(500);
+            let (name, options) = (format!("f{}{place:02}", "x".repeat(61)), options.join(","));
+            format!(r#"{{"name":"{name}","type":"choice","label":"{label}","help":"{help}","options":[{options}]}}"#)
+        })
+        .collect();
+    let body = format!(
+        r#"{{"waiter_ref":"run:1","prompt":{{"title":"?"}},"requires":{{"v":1,"answer":{{"fields":[{}]}}}}}}"#,
+        fields.join(",")
+    );
+    world.post("/v1/requests", body).token(&world.home.machine).expect(201).await;
+}
+
+#[tokio::test]
+async fn more_values_than_a_body_may_hold_are_refused_early() {
+    let world = World::new().await;
+    let values = |count: usize| {
+        question("run:1", "?").replace(r#""ttl":"#, &format!(r#""metadata":{{"x":[{}1]}},"ttl":"#, "1,".repeat(count)))
+    };
+    world.post("/v1/requests", values(150_000)).token(&world.home.machine).expect(201).await;
+    assert!(refused(&world, values(200_000)).await.contains("more than 200000 values"));
+}
+
+#[tokio::test]
+async fn what_is_as_deep_as_a_body_may_be_is_served_from_everywhere_and_one_level_more_is_refused() {
+    let world = World::new().await;
+    let (machine, editor) = (&world.home.machine, &world.home.editor);
+    let body = r#"{"waiter_ref":"run:1","prompt":{"title":"?"},"metadata":{"x":DEEP},"requires":{"v":1,"answer":{"fields":[{"name":"doc","type":"document"}]}}}"#;
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let raise = |depth: usize| world.post("/v1/requests", body.replace("DEEP", &nested(depth))).token(machine);
+    let answer = |depth: usize| format!(r#"{{"values":{{"doc":{}}}}}"#, nested(depth));
+    assert!(raise(119).expect(400).await.str("error.message").contains("120 levels"));
+    let request = raise(118).expect(201).await.str("id");
+    let path = format!("/v1/requests/{request}/answer");
+    assert!(world.post(&path, answer(119)).token(editor).expect(400).await.str("error.message").contains("120 levels"));
+    let receipt = world.post(&path, answer(118)).token(editor).key("k").expect(200).await.str("receipt.id");
+    let correction = format!("/v1/receipts/{receipt}/corrections");
+    let corrected = |depth: usize| format!(r#"{{"note":"x",{}"#, answer(depth).strip_prefix('{').unwrap());
+    world.post(&correction, corrected(119)).token(editor).expect(400).await;
+    world.post(&correction, corrected(118)).token(editor).expect(200).await;
+    world.post(&path, answer(118)).token(editor).key("k").expect(200).await;
+    for path in [
+        format!("/v1/requests/{request}"),
+        format!("/v1/requests/{request}/receipt"),
+        "/v1/requests".to_owned(),
+        "/v1/receipts".to_owned(),
+        "/v1/waiters/run:1/signals".to_owned(),
+        "/v1/export".to_owned(),
+    ] {
+        let served = world.get(&path).token(machine).expect(200).await;
+        read(&served.body).unwrap_or_else(|error| panic!("{path} is too deep for a reader: {error}"));
+    }
+    world.post("/v1/waiters/run:1/reattach", "").token(machine).expect(200).await;
 }

@@ -8,7 +8,10 @@ use std::{
 };
 
 use handoff_http::{HttpOptions, openapi};
-use handoff_protocol::json::{Json, read_str};
+use handoff_protocol::{
+    decision::ErrorCode,
+    json::{Json, read_str},
+};
 
 use crate::{
     callbacks, spec_files,
@@ -54,6 +57,46 @@ async fn every_endpoint_is_described_and_every_described_one_is_there() {
             let described = methods.get(&method.to_lowercase()).is_some();
             let status = world.call(method, &path.replace(['{', '}'], "")).send().await.status.as_u16();
             assert_eq!(status != 405, described, "{method} {path} answers {status}");
+        }
+    }
+}
+
+/// The page for people, beside the document for programs.
+#[test]
+fn every_endpoint_every_member_of_a_body_and_every_code_is_on_the_page() {
+    let page = fs::read_to_string(folder().join("../docs/api.md")).unwrap();
+    let named = |text: &str| assert!(page.contains(&format!("`{text}")), "docs/api.md does not name `{text}`");
+    let document = openapi();
+    for (path, methods) in document.get("paths").and_then(Json::as_object).unwrap() {
+        let path = path.replace("{waiter_ref}", "{ref}");
+        let path = path.split('{').map(|part| match part.split_once("_id}") {
+            Some((_, rest)) => format!("{{id}}{rest}"),
+            None if part.starts_with("ref}") => format!("{{{part}"),
+            None => part.to_owned(),
+        });
+        let path: String = path.collect();
+        // What operators ask has a page of its own.
+        for method in methods.as_object().unwrap().keys().filter(|_| path.starts_with("/v1")) {
+            named(&format!("{} {path}", method.to_uppercase()));
+        }
+    }
+    for (name, text) in spec_files::all().into_iter().filter(|(name, _)| name.ends_with("Request.json")) {
+        let schema = read_str(&text).unwrap();
+        for member in schema
+            .get("properties")
+            .and_then(Json::as_object)
+            .unwrap()
+            .keys()
+            .filter(|_| name != "schemas/Request.json")
+        {
+            named(member);
+        }
+    }
+    // Codes of what this build does not have.
+    let absent = ["product_", "tenant_", "capability_", "blast_", "grant_", "delivery_"];
+    for code in ErrorCode::ALL.map(ErrorCode::as_str) {
+        if !absent.iter().any(|beginning| code.starts_with(beginning)) {
+            named(code);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use handoff_protocol::{json::Json, principal::Scope};
 
-use crate::world::{World, question};
+use crate::world::{Tenant, World, question};
 
 const APPROVE: &str = r#"{"values":{"decision":"approve"}}"#;
 
@@ -221,4 +221,34 @@ async fn a_wrong_resume_token_takes_no_signal_out_of_the_queue() {
         assert_eq!(reply.code(), "invalid_request");
     }
     assert_eq!(poll().await.body, before.body);
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_request_that_it_is_about_also_when_the_body_is_at_fault() {
+    let world = World::new().await;
+    let request = world.raise("run:1").await.str("id");
+    let other = Tenant::new(&world.engine).await;
+    let narrow = world.machine_with(&[Scope::ReceiptsRead]).await;
+    for (verb, body, token, status) in [
+        ("cancel", "{}", &world.home.machine, 400),
+        ("cancel", r#"{"reason":"x"}"#, &world.home.editor, 403),
+        ("cancel", r#"{"reason":"x"}"#, &narrow, 403),
+        ("amend", r#"{"x":1}"#, &world.home.machine, 400),
+        ("attempt", r#"{"ttl":"x"}"#, &world.home.machine, 400),
+        ("supersede", r#"{"by":7}"#, &world.home.machine, 400),
+        ("answer", r#"{"values":{},"x":1}"#, &world.home.editor, 400),
+        ("answer", r#"{"values":{"decision":0.5}}"#, &world.home.editor, 422),
+        ("answer", APPROVE, &world.home.machine, 403),
+    ] {
+        let path = format!("/v1/requests/{request}/{verb}");
+        let refused = world.post(&path, body).token(token).expect(status).await;
+        assert_eq!(refused.str("error.request_id"), request, "{verb} {body}");
+        // What another tenant has is not known here, and neither is what nobody has.
+        let token = if *token == world.home.editor { &other.editor } else { &other.machine };
+        let nowhere = world.post(&path, body).token(token).send().await;
+        let nothing =
+            world.post(&path.replace(&request, "req_01K3M7QW9A8ZC4YRXB2N6VD9FT"), body).token(token).send().await;
+        assert_eq!((nowhere.status, &nowhere.body), (nothing.status, &nothing.body), "{verb} {body}");
+        assert!(nowhere.at("error").get("request_id").is_none(), "{verb} {body}");
+    }
 }

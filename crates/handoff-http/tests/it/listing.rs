@@ -71,6 +71,7 @@ async fn a_query_that_cannot_be_honored_is_refused() {
         "/v1/requests?created_after=2026-01-01",
         "/v1/requests?created_before=soon",
         "/v1/receipts?cursor=-1",
+        "/v1/receipts?cursor=99999999999999999999999",
         "/v1/receipts?limit=ten",
         "/v1/receipts?created_after=",
         "/v1/receipts?created_before=1767225600",
@@ -211,4 +212,53 @@ async fn each_of_ten_thousand_requests_is_listed_once_while_others_come_and_go()
     assert!(pages >= 50, "{pages}");
     assert!(there.iter().all(|id| seen.get(&id.to_string()) == Some(&1)));
     assert!(seen.values().all(|times| *times == 1));
+}
+
+#[tokio::test]
+async fn pages_are_bounded_by_what_they_serve_and_cursors_bring_the_rest() {
+    let world = World::new().await;
+    let machine = &world.home.machine;
+    let fields = r#"{"name":"doc","type":"document"}"#;
+    let large = format!(r#"{{"values":{{"doc":"{}"}}}}"#, "x".repeat(3 << 20));
+    let mut asked = Vec::new();
+    for place in 0..7 {
+        let body = format!(
+            r#"{{"waiter_ref":"run:1","prompt":{{"title":"{place}"}},"requires":{{"v":1,"answer":{{"fields":[{fields}]}}}}}}"#
+        );
+        let id = world.post("/v1/requests", body).token(machine).expect(201).await.str("id");
+        world.post(&format!("/v1/requests/{id}/answer"), large.clone()).token(&world.home.editor).expect(200).await;
+        asked.push(id);
+    }
+    for (path, member, bound) in [("/v1/requests?limit=200", "id", 12 << 20), ("/v1/receipts", "request_id", 20 << 20)]
+    {
+        let (mut seen, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let next = if path.contains('?') { "&" } else { "?" };
+            let path = if cursor.is_empty() { path.to_owned() } else { format!("{path}{next}cursor={cursor}") };
+            let page = world.get(&path).token(machine).expect(200).await;
+            assert!(page.body.len() < bound, "{path}: {} bytes", page.body.len());
+            let json = page.json();
+            let rows = json.get("data").unwrap().as_array().unwrap();
+            seen.extend(rows.iter().map(|row| row.get(member).unwrap().as_str().unwrap().to_owned()));
+            match page.at("next_cursor").as_str() {
+                Some(next) => cursor = next.to_owned(),
+                None => break,
+            }
+        }
+        assert_eq!(seen, asked, "{path}");
+    }
+    let (mut seen, mut after) = (Vec::new(), 0);
+    loop {
+        let page = world.get(&format!("/v1/waiters/run:1/signals?after={after}")).token(machine).expect(200).await;
+        assert!(page.body.len() < 8 << 20, "{} bytes of signals", page.body.len());
+        let json = page.json();
+        let rows = json.get("data").unwrap().as_array().unwrap();
+        seen.extend(rows.iter().map(|row| row.get("request_id").unwrap().as_str().unwrap().to_owned()));
+        if page.at("has_more") == Json::Bool(false) {
+            break;
+        }
+        after = seen.len();
+    }
+    assert_eq!(seen, asked);
+    world.get("/v1/waiters/run:1/signals?after=x").token(machine).expect(400).await;
 }

@@ -252,6 +252,7 @@ fn settle(
         expires_at: now.saturating_add(context.policy.authorization_ttl),
         bound_to: BoundTo { waiter_ref: pending.waiter_ref.clone(), effect_digest: pending.effect_digest.clone() },
         redemptions: Vec::new(),
+        test_mode: pending.test_mode,
     };
     let decision = Decision {
         values: Json::Object(values),

@@ -5,6 +5,7 @@ use super::{
     context::{Context, check_scope},
     effects::{Effects, EventType, Fired, TimerChange},
     error::DecisionError,
+    owner::check_test_key,
     request::Request,
     signal::Signal,
     terms::{RequestState, SignalType, UrgencyState, WaiterState},
@@ -51,8 +52,14 @@ impl Arm {
 ///
 /// # Errors
 ///
-/// The settled conflict of a request that ended.
-pub fn arm(pending: &Request, arm: &Arm, context: &Context<'_>) -> Result<Effects, DecisionError> {
+/// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended.
+pub fn arm(
+    pending: &Request,
+    arm: &Arm,
+    principal: &Principal,
+    context: &Context<'_>,
+) -> Result<Effects, DecisionError> {
+    check_test_key(principal, pending.test_mode)?;
     pending.check_pending()?;
     let mut request = pending.clone();
     let window = rearm(&mut request, arm.ttl, context.now);

@@ -30,6 +30,9 @@ pub struct Authorization {
     pub bound_to: BoundTo,
     /// What it was redeemed for.
     pub redemptions: Vec<Redemption>,
+    /// Whether it comes from a request that was raised to try things out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub test_mode: bool,
 }
 
 /// What an authorization is bound to.

@@ -1,6 +1,6 @@
 //! What every keyed operation does with a body before anything digests, stores or serves it.
 
-use super::error::DecisionError;
+use super::{error::DecisionError, limits};
 use crate::{
     digest::Digest,
     json::{DecodeError, Json, normalize_numbers},
@@ -11,8 +11,14 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`DecisionError::InvalidRequest`] naming the first number that cannot be represented.
+/// [`DecisionError::InvalidRequest`] naming the first number that cannot be represented, and for a body that is nested
+/// too deep to be read back from where it is kept.
 pub(super) fn digest(body: &mut Json) -> Result<Digest, DecisionError> {
+    if body.depth() > limits::BODY_DEPTH {
+        return Err(
+            DecodeError::new("", format!("must not be nested deeper than {} levels", limits::BODY_DEPTH)).into()
+        );
+    }
     normalize_numbers(body).map_err(|paths| {
         let path = paths.first().map(ToString::to_string).unwrap_or_default();
         DecodeError::new(path, "must be an integer within +/-(2^53 - 1); send exact decimals as text")

@@ -201,8 +201,8 @@ pub enum MissingScope {
     /// The waiter belongs to those who raised under it (section 9).
     #[error("only a program that raised under this waiter can say that it ended")]
     WaiterOwnerOnly,
-    /// A test key may only raise what says that it is a test (section 3).
-    #[error("a test key may only raise with `test_mode: true`")]
+    /// A test key may only raise what says that it is a test, and touch nothing else (section 3).
+    #[error("a test key may only raise with `test_mode: true`, and change nothing but such requests")]
     TestMode,
     /// Links answer and do nothing else.
     #[error("a link may only answer")]

@@ -6,6 +6,7 @@ use super::{
     effects::Effects,
     error::DecisionError,
     ladder::{self, Cause},
+    owner::check_test_key,
     request::Request,
 };
 use crate::{
@@ -52,9 +53,16 @@ impl Escalate {
 ///
 /// # Errors
 ///
-/// The settled conflict of a request that ended; [`DecisionError::InvalidRequest`] if there is no such rung, and then
+/// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended;
+/// [`DecisionError::InvalidRequest`] if there is no such rung, and then
 /// nothing is emitted.
-pub fn escalate(pending: &Request, escalate: &Escalate, context: &mut Context<'_>) -> Result<Effects, DecisionError> {
+pub fn escalate(
+    pending: &Request,
+    escalate: &Escalate,
+    principal: &Principal,
+    context: &mut Context<'_>,
+) -> Result<Effects, DecisionError> {
+    check_test_key(principal, pending.test_mode)?;
     pending.check_pending()?;
     let rung = escalate.rung.unwrap_or_else(|| pending.outreach.next_rung());
     if pending.routing.rung(rung).is_none() {

@@ -6,6 +6,7 @@ use super::{
     context::{Context, check_scope},
     effects::Effects,
     error::DecisionError,
+    owner::check_test_key,
     request::Request,
     terms::{DeliveryState, Grade, RequestState},
 };
@@ -51,15 +52,18 @@ impl ReportGrade {
 ///
 /// # Errors
 ///
-/// [`DecisionError::RequestNotFound`] for a delivery that is not there; [`DecisionError::InvalidRequest`] for a grade above
+/// [`DecisionError::RequestNotFound`] for a delivery that is not there; [`DecisionError::InsufficientScope`] for a test key
+/// on what is no test; [`DecisionError::InvalidRequest`] for a grade above
 /// what its channel can prove, and for a delivery that was never sent.
 pub fn report_grade(
     request: &Request,
     id: DeliveryId,
     report: &ReportGrade,
+    principal: &Principal,
     context: &Context<'_>,
 ) -> Result<Effects, DecisionError> {
     let delivery = request.delivery(id).ok_or(DecisionError::RequestNotFound)?;
+    check_test_key(principal, request.test_mode)?;
     let from = delivery.state;
     if delivery.reaches(report.grade) {
         return Ok(Effects::of(request.clone()));

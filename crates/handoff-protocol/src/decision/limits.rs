@@ -65,6 +65,12 @@ pub const ANSWER_MEMBERS: usize = 1_000;
 /// `effect_key`, in characters.
 pub const EFFECT_KEY_CHARS: usize = 256;
 
+/// How deep the body of a call may be nested. What is made of it stands some levels deeper, in a receipt in a request in a
+/// list, and has to stay within what this and other readers take, which is 128 levels.
+pub const BODY_DEPTH: usize = 120;
+/// How many values the body of a call may hold, at all depths together: ten times what 64 fields of 100 options need.
+pub const BODY_VALUES: usize = 200_000;
+
 /// How long an attempt window lasts unless the request says otherwise, in seconds.
 pub const ATTEMPT_TTL_SECONDS: u64 = 15 * 60;
 /// How long an authorization can be redeemed, in seconds.

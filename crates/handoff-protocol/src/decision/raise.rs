@@ -91,6 +91,8 @@ impl Raise {
             Some(key) => format!("given:{key}"),
             None => derived_dedupe_key(&waiter_ref, declared, title)?,
         };
+        // What is raised to try things out is never the same question as one that is meant.
+        let dedupe_key = if test_mode { format!("test:{dedupe_key}") } else { dedupe_key };
         // What the tenant's policy says holds where the raise says nothing (section 24).
         let standing = policy.tenant.as_ref().map(|versioned| &versioned.policy);
         let defaults = standing.map(|standing| &standing.defaults);
@@ -251,6 +253,7 @@ pub fn raise(
         metadata: raise.metadata.clone(),
         raised_by,
         raised_by_display: principal.display.clone(),
+        raised_on_behalf_of: principal.on_behalf_of,
         created_at: now,
         expires_at,
         attempt_expires_at: None,
@@ -293,7 +296,8 @@ pub fn raise(
 ///
 /// [`DecisionError::RequestInProgress`] for other words once somebody began to answer;
 /// [`DecisionError::InvalidRequest`] if the pending request's default answer could not settle what the newer raise
-/// requires (rule D-5 holds for a request as long as it is pending); [`DecisionError::Internal`].
+/// requires (rule D-5 holds for a request as long as it is pending), or if the newer raise is bound to another effect;
+/// [`DecisionError::Internal`].
 pub fn join(
     raise: &Raise,
     principal: &Principal,
@@ -302,6 +306,13 @@ pub fn join(
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
     let raised_by = requester(principal)?;
+    // The newer words replace the old; what the authorization will be bound to stays as it was declared, and whoever
+    // binds it to another effect must not believe that it is (rule Z-6).
+    if raise.effect_digest.is_some() && raise.effect_digest != pending.effect_digest {
+        let mend = "is not that of the pending request which asks the same; supersede that one, or ask under another \
+                    `dedupe_key`";
+        return Err(DecodeError::new("effect_digest", mend).into());
+    }
     let mut effects = if !pending.is_in_progress() {
         reword(pending, Some(&raise.prompt), Some(&raise.requires), "raised_again", context)?
     } else if raise.prompt == pending.prompt && raise.requires == *pending.declared() {

@@ -6,6 +6,7 @@ use super::{
     effects::{Effects, EventType},
     error::DecisionError,
     ladder, limits,
+    owner::check_test_key,
     reach::call_off,
     request::Request,
     target::Target,
@@ -52,7 +53,7 @@ impl Reassign {
 ///
 /// # Errors
 ///
-/// The settled conflict of a request that ended; [`DecisionError::InvalidRequest`] once the request was passed on to too
+/// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended; [`DecisionError::InvalidRequest`] once the request was passed on to too
 /// many.
 pub fn reassign(
     pending: &Request,
@@ -60,6 +61,7 @@ pub fn reassign(
     principal: &Principal,
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
+    check_test_key(principal, pending.test_mode)?;
     pending.check_pending()?;
     let mut request = pending.clone();
     if !request.let_answer(&reassign.to) {

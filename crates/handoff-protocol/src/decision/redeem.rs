@@ -5,6 +5,7 @@ use super::{
     context::check_machine,
     error::DecisionError,
     limits,
+    owner::check_test_key,
 };
 use crate::{
     digest::AnyDigest,
@@ -67,9 +68,16 @@ pub enum Redeemed {
 ///
 /// # Errors
 ///
-/// [`DecisionError::EffectDigestMismatch`], [`DecisionError::AuthorizationExpired`],
+/// [`DecisionError::InsufficientScope`] for a test key on what is no test; [`DecisionError::EffectDigestMismatch`],
+/// [`DecisionError::AuthorizationExpired`],
 /// [`DecisionError::AuthorizationSpent`]; none of them has an effect.
-pub fn redeem(authorization: &Authorization, command: &Redeem, now: Timestamp) -> Result<Redeemed, DecisionError> {
+pub fn redeem(
+    authorization: &Authorization,
+    command: &Redeem,
+    principal: &Principal,
+    now: Timestamp,
+) -> Result<Redeemed, DecisionError> {
+    check_test_key(principal, authorization.test_mode)?;
     let request_id = authorization.request_id;
     if let Some(known) = authorization.redemptions.iter().find(|known| known.effect_key == command.effect_key) {
         // What the raise declared binds every redemption; otherwise the first redemption's digest does (rule Z-6).

@@ -1,17 +1,25 @@
 //! Redeliver (V-12): one more attempt on the same delivery.
 
-use super::{context::Context, effects::Effects, error::DecisionError, outreach::Again, request::Request};
-use crate::id::DeliveryId;
+use super::{
+    context::Context, effects::Effects, error::DecisionError, outreach::Again, owner::check_test_key, request::Request,
+};
+use crate::{id::DeliveryId, principal::Principal};
 
 /// Queues one more attempt on a delivery. One that waits to be sent anyway is sent now instead of later; what lists the
 /// request is listed already, and nothing follows.
 ///
 /// # Errors
 ///
-/// The settled conflict of a request that ended; [`DecisionError::RequestNotFound`] for a delivery that is not there or
+/// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended; [`DecisionError::RequestNotFound`] for a delivery that is not there or
 /// that nothing can follow.
-pub fn redeliver(request: &Request, id: DeliveryId, context: &Context<'_>) -> Result<Effects, DecisionError> {
+pub fn redeliver(
+    request: &Request,
+    id: DeliveryId,
+    principal: &Principal,
+    context: &Context<'_>,
+) -> Result<Effects, DecisionError> {
     let delivery = request.delivery(id).ok_or(DecisionError::RequestNotFound)?;
+    check_test_key(principal, request.test_mode)?;
     request.check_pending()?;
     if delivery.state.is_final() {
         return Err(DecisionError::RequestNotFound);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    authority::Authority,
     callback::Callback,
     delivery::Delivery,
     error::DecisionError,
@@ -90,6 +91,9 @@ pub struct Request {
     /// What that principal was called then, for people to read *(additive)*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_by_display: Option<String>,
+    /// On whose behalf that principal acted (rule P-6) *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_on_behalf_of: Option<PrincipalId>,
     /// When it was raised.
     pub created_at: Timestamp,
     /// The deadline; none without a `ttl` and under `park` (rule C-3).
@@ -176,6 +180,14 @@ impl Request {
             requires.authority = floors.raise(requires.authority);
         }
         Ok(requires)
+    }
+
+    /// What an answer needs where the policy that the request was raised under asks for something else than was declared.
+    #[must_use]
+    pub fn authority_by_policy(&self) -> Option<Authority> {
+        self.terms.as_ref().filter(|terms| terms.authority.is_some() || terms.floors.is_some())?;
+        let declared = Requires::read(self.declared()).ok()?.authority;
+        Some(self.requires().ok()?.authority).filter(|needed| *needed != declared)
     }
 
     /// The title, as it stands now.

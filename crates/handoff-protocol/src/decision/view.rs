@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     delivery::Delivery,
     error::DecisionError,
@@ -84,9 +85,17 @@ pub struct RequestView {
     /// *(additive)*.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_assigned: Vec<Target>,
+    /// What an answer needs where the policy that holds asks for something else than was declared; left out where it does
+    /// not *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_authority: Option<Authority>,
     /// The receipt, exactly as it was sealed (rule E-8).
     #[schemars(with = "Option<ReceiptView>")]
     pub receipt: Option<Json>,
+    /// The receipts that correct it, oldest first: the last one is what holds for the record (rule E-4). Left out where
+    /// there are none *(additive)*.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<ReceiptId>,
     pub authorization: Option<AuthorizationView>,
     pub waiter: WaiterView,
     #[schemars(with = "Object")]
@@ -94,6 +103,9 @@ pub struct RequestView {
     /// Who asks, by name; left out where nobody knows *(additive)*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_by_display: Option<String>,
+    /// On whose behalf; left out where nobody is named *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_on_behalf_of: Option<PrincipalId>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test_mode: bool,
 }
@@ -301,6 +313,7 @@ impl RequestView {
     ) -> Result<Self, DecisionError> {
         Ok(Self {
             rendered_digest: request.rendered_digest().map_err(|_| DecisionError::Internal)?,
+            effective_authority: request.authority_by_policy(),
             surface_url: surface_url(surface_base, request.id),
             id: request.id,
             state: request.state,
@@ -327,6 +340,7 @@ impl RequestView {
             superseded_by: request.superseded_by,
             supersedes: request.supersedes,
             cancel_reason: request.cancel_reason,
+            corrections: request.corrections.iter().map(|receipt| receipt.id).collect(),
             deliveries: request.deliveries,
             steps: request.progress.steps.into_iter().map(|step| step.recorded).collect(),
             endorsements: request.progress.endorsements.iter().map(EndorserView::from).collect(),
@@ -335,6 +349,7 @@ impl RequestView {
             authorization,
             waiter: WaiterView { state: request.waiter.state, liveness: request.liveness },
             raised_by_display: request.raised_by_display,
+            raised_on_behalf_of: request.raised_on_behalf_of,
             test_mode: request.test_mode,
             metadata: request.metadata.unwrap_or_else(|| Json::Object(Object::new())),
         })

@@ -47,7 +47,7 @@ pub use self::number::{MAX_SAFE_INTEGER, NotANumber, Number, NumberFault};
 pub use self::numbers::normalize_numbers;
 pub use self::object::{IntoIter, Iter, Object};
 pub use self::path::{JsonPath, Path, Segment};
-pub use self::read::{MAX_DEPTH, read, read_str};
+pub use self::read::{MAX_DEPTH, ReadLimits, read, read_str, read_within};
 pub use self::read_error::{ReadError, ReadErrorKind};
 pub use self::serialize::to_json;
 pub use self::value::Json;

@@ -7,6 +7,22 @@ use super::{Json, Number, Object, ReadError, ReadErrorKind};
 /// How deep arrays and objects may be nested.
 pub const MAX_DEPTH: usize = 128;
 
+/// How much of a document a reader takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReadLimits {
+    /// How deep arrays and objects may be nested.
+    pub depth: usize,
+    /// How many values there may be, at all depths together: what a text costs in memory depends on them more than on
+    /// its length.
+    pub values: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { depth: MAX_DEPTH, values: usize::MAX }
+    }
+}
+
 /// Reads one JSON document from bytes, strictly by RFC 8259 (B-1).
 ///
 /// Refused on top of what the grammar refuses: a byte order mark, invalid UTF-8, lone surrogate escapes, duplicate
@@ -16,8 +32,17 @@ pub const MAX_DEPTH: usize = 128;
 ///
 /// [`ReadError`] says what is wrong and at which byte; it quotes nothing of the text.
 pub fn read(bytes: &[u8]) -> Result<Json, ReadError> {
+    read_within(bytes, ReadLimits::default())
+}
+
+/// Reads one JSON document from bytes, as [`read`] does, within tighter limits.
+///
+/// # Errors
+///
+/// The same as those of [`read`], and [`ReadErrorKind::TooMany`].
+pub fn read_within(bytes: &[u8], limits: ReadLimits) -> Result<Json, ReadError> {
     match str::from_utf8(bytes) {
-        Ok(text) => read_str(text),
+        Ok(text) => read_text(text, limits),
         Err(error) => Err(ReadError { kind: ReadErrorKind::InvalidUtf8, offset: error.valid_up_to() }),
     }
 }
@@ -28,7 +53,11 @@ pub fn read(bytes: &[u8]) -> Result<Json, ReadError> {
 ///
 /// The same as those of [`read`], without that of invalid UTF-8.
 pub fn read_str(text: &str) -> Result<Json, ReadError> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+    read_text(text, ReadLimits::default())
+}
+
+fn read_text(text: &str, limits: ReadLimits) -> Result<Json, ReadError> {
+    let mut reader = Reader { text, at: 0, depth: 0, values: 0, limits };
     if text.starts_with('\u{feff}') {
         return Err(reader.fault(ReadErrorKind::ByteOrderMark));
     }
@@ -46,10 +75,16 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
+    values: usize,
+    limits: ReadLimits,
 }
 
 impl<'t> Reader<'t> {
     fn value(&mut self) -> Result<Json, ReadError> {
+        if self.values == self.limits.values {
+            return Err(self.fault(ReadErrorKind::TooMany(self.limits.values)));
+        }
+        self.values += 1;
         match self.peek() {
             Some(b'"') => self.string().map(Json::String),
             Some(b'{') => self.nested(Self::object),
@@ -63,8 +98,8 @@ impl<'t> Reader<'t> {
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Json, ReadError>) -> Result<Json, ReadError> {
-        if self.depth == MAX_DEPTH {
-            return Err(self.fault(ReadErrorKind::TooDeep));
+        if self.depth == self.limits.depth {
+            return Err(self.fault(ReadErrorKind::TooDeep(self.limits.depth)));
         }
         self.depth += 1;
         self.at += 1;

@@ -2,8 +2,6 @@
 
 use thiserror::Error;
 
-use super::MAX_DEPTH;
-
 /// A text is not JSON that we accept: what is wrong and at which byte (B-1).
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("{kind} at byte {offset}")]
@@ -59,8 +57,11 @@ pub enum ReadErrorKind {
     #[error("duplicate member name")]
     DuplicateName,
     /// Arrays and objects are nested too deep.
-    #[error("nesting deeper than {MAX_DEPTH} levels")]
-    TooDeep,
+    #[error("nesting deeper than {0} levels")]
+    TooDeep(usize),
+    /// There are more values than the reader takes.
+    #[error("more than {0} values")]
+    TooMany(usize),
     /// Something follows the value.
     #[error("unexpected text after the value")]
     TrailingText,

@@ -43,6 +43,17 @@ impl Json {
         }
     }
 
+    /// How deep its arrays and objects are nested: 0 for what is neither.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        let deepest = match self {
+            Self::Array(items) => items.iter().map(Self::depth).max(),
+            Self::Object(object) => object.iter().map(|(_, value)| value.depth()).max(),
+            _ => return 0,
+        };
+        deepest.unwrap_or(0).saturating_add(1)
+    }
+
     /// Tells whether this is `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {

@@ -8,6 +8,7 @@ use handoff_protocol::{
     json::{Json, read_str},
     secret::Secret,
     signature::{KeySet, SigningKey},
+    timestamp::Timestamp,
 };
 use proptest::prelude::{any, prop_assert, proptest};
 
@@ -226,6 +227,34 @@ fn what_is_no_bundle_is_an_error() {
 fn meaning(text: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?;
     read_str(text).ok()?.canonical().ok()
+}
+
+#[test]
+fn a_receipt_that_was_signed_after_its_key_was_retired_is_a_doubt_whoever_says_when() {
+    let at = |second: i64| Timestamp::from_unix_seconds(START.unix_seconds() + second);
+    let retired = KeySet::new([key(1).public_key().retired(at(5))]).unwrap();
+    let plain = keys(&[&key(1)]);
+    let (mut receipts, mut head) = (Vec::new(), Head::GENESIS);
+    for (height, decided_at) in [(1, at(5)), (2, at(6))] {
+        let core = format!(r#"{{"id":"rcpt_{height}","org_id":"{}","decided_at":"{decided_at}"}}"#, tenant());
+        let (receipt, next) = chained(json(&core), height, head.digest, &key(1));
+        receipts.push(receipt);
+        head = next;
+    }
+    for (carried, brought) in [(&retired, None), (&retired, Some(&plain)), (&plain, Some(&retired))] {
+        let bundle = Bundle { keys: carried.to_jwks(), ..bundle_of(receipts.clone(), head) };
+        let trust = Trust { keys: brought.cloned(), anchors: vec![head] };
+        let report = verify(bundle.to_text().unwrap().as_bytes(), &trust).unwrap();
+        assert!(report.is_sound(), "the chain is whole: {:?}", report.findings);
+        let [doubt] = report.doubts.as_slice() else { panic!("{:?}", report.doubts) };
+        assert_eq!(
+            (doubt.height, doubt.receipt_id.as_deref(), doubt.kind),
+            (Some(2), Some("rcpt_2"), FindingKind::RetiredKey)
+        );
+        assert!(doubt.message.starts_with("signed after its key was retired"), "{}", doubt.message);
+    }
+    let bundle = bundle_of(receipts, head);
+    assert!(verify(bundle.to_text().unwrap().as_bytes(), &Trust::default()).unwrap().doubts.is_empty());
 }
 
 proptest! {

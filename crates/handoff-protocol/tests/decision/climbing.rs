@@ -36,7 +36,7 @@ fn rungs(request: &Request) -> Vec<u32> {
 
 fn climb(scene: &mut Scene, request: &Request, body: &str) -> Result<Effects, DecisionError> {
     let command = Escalate::read(&machine(), json(body)).unwrap();
-    escalate(request, &command, &mut scene.context())
+    escalate(request, &command, &machine(), &mut scene.context())
 }
 
 #[test]

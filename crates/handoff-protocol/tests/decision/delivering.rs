@@ -303,7 +303,7 @@ fn a_suppressed_or_failed_delivery_is_never_named_on_a_receipt() {
 fn grade(request: &Request, id: DeliveryId, grade: &str, scene: &mut Scene) -> Result<Effects, ErrorCode> {
     let report =
         ReportGrade::read(&machine(), json(&format!(r#"{{"grade":"{grade}"}}"#))).map_err(|error| error.code())?;
-    report_grade(request, id, &report, &scene.context()).map_err(|error| error.code())
+    report_grade(request, id, &report, &machine(), &scene.context()).map_err(|error| error.code())
 }
 
 #[test]
@@ -360,11 +360,11 @@ fn opening_the_page_is_seen_once_and_by_whom_it_is_for() {
 fn redelivering_queues_one_more_attempt_on_the_same_delivery() {
     let mut scene = Scene::new();
     let (raised, id) = mail(&mut scene);
-    assert_eq!(redeliver(&raised.0, id, &scene.context()).unwrap().request, raised.0, "it is on its way");
+    assert_eq!(redeliver(&raised.0, id, &machine(), &scene.context()).unwrap().request, raised.0, "it is on its way");
     let request = sent(&mut scene, &raised.0, id, &SendReport::accepted());
-    let asked = redeliver(&request, id, &scene.context()).unwrap().request;
+    let asked = redeliver(&request, id, &machine(), &scene.context()).unwrap().request;
     assert_eq!(asked.send_time(asked.delivery(id).unwrap()), Some(scene.now));
-    assert_eq!(redeliver(&asked, id, &scene.context()).unwrap().request, asked, "asked for already");
+    assert_eq!(redeliver(&asked, id, &machine(), &scene.context()).unwrap().request, asked, "asked for already");
     let again = begun(&mut scene, &asked, id);
     assert_eq!((again.delivery(id).unwrap().state, again.outreach.again.len()), (DeliveryState::Dispatched, 0));
     // What got there once is there, whatever becomes of sending it again.
@@ -379,7 +379,9 @@ fn what_is_final_or_unknown_is_not_redelivered_and_what_is_settled_says_so() {
     let mut scene = Scene::new();
     let (mut raised, id) = mail(&mut scene);
     let unknown = DeliveryId::parse("dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT").unwrap();
-    let code = |request: &Request, id, scene: &mut Scene| redeliver(request, id, &scene.context()).unwrap_err().code();
+    let code = |request: &Request, id, scene: &mut Scene| {
+        redeliver(request, id, &machine(), &scene.context()).unwrap_err().code()
+    };
     assert_eq!(code(&raised.0, unknown, &mut scene), ErrorCode::RequestNotFound);
     let failed = sent(&mut scene, &raised.0, id, &SendReport::failed_for_good("gone"));
     assert_eq!(code(&failed, id, &mut scene), ErrorCode::RequestNotFound);

@@ -109,7 +109,7 @@ impl Story {
             Act::Unable { who } => self.answer(who, r#"{"values":{},"disposition":"unable"}"#),
             Act::Arm => {
                 let command = Arm::read(&machine(), json("{}"))?;
-                arm(&self.request, &command, &self.scene.context())
+                arm(&self.request, &command, &machine(), &self.scene.context())
             }
             Act::Lapse => {
                 self.scene.now = self.scene.now.saturating_add(ExactDuration::from_seconds(901));

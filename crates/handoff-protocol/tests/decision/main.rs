@@ -22,6 +22,7 @@ mod parts;
 mod passing_on;
 mod people;
 mod policies;
+mod proofs;
 mod pushing;
 mod raising;
 mod reassigning;

@@ -328,3 +328,32 @@ proptest! {
         prop_assert_ne!(read(&changed).unwrap().digest(), one.digest());
     }
 }
+
+#[test]
+fn what_is_tried_out_is_never_the_question_that_is_meant() {
+    let read = |body: &str| read(body).unwrap();
+    for body in [approve(), with(&approve(), "dedupe_key", r#""k""#)] {
+        let (meant, tried) = (read(&body), read(&with(&body, "test_mode", "true")));
+        assert_ne!(meant.dedupe_key(), tried.dedupe_key());
+    }
+}
+
+#[test]
+fn a_raise_that_is_bound_to_another_effect_does_not_join() {
+    let digest = |digit: &str| format!("\"sha256:{}\"", digit.repeat(64));
+    let mut scene = Scene::new();
+    let (pending, waiter) = scene.raise(&with(&approve(), "effect_digest", &digest("a")));
+    for (effect, joins) in [(Some(digest("a")), true), (None, true), (Some(digest("b")), false)] {
+        let body = effect.map_or_else(approve, |effect| with(&approve(), "effect_digest", &effect));
+        let command = Raise::read(&machine(), json(&body), &Policy::default()).unwrap();
+        let joined = join(&command, &machine(), &pending, Some(&waiter), &mut scene.context());
+        match joined {
+            Ok(effects) => assert!(joins && effects.request.effect_digest == pending.effect_digest),
+            Err(error) => {
+                assert!(!joins, "{error}");
+                assert_eq!(error.code(), ErrorCode::InvalidRequest);
+                assert!(error.to_string().contains("effect_digest"), "{error}");
+            }
+        }
+    }
+}

@@ -70,7 +70,7 @@ fn what_did_not_set_out_is_cancelled_and_what_did_stays() {
     let Fired::Acted(listed) = tend(&request, &mut scene.context()) else { panic!("it is due") };
     let request = listed.request;
     let command = Escalate::read(&machine(), json("{}")).unwrap();
-    let queued = escalate(&request, &command, &mut scene.context()).unwrap().request;
+    let queued = escalate(&request, &command, &machine(), &mut scene.context()).unwrap().request;
     assert_eq!(queued.deliveries[1].state, DeliveryState::Queued);
     let effects = pass(&mut scene, &queued, &to(TargetKind::Principal, &user(BORIS).to_string())).unwrap();
     let states: Vec<_> = effects.request.deliveries.iter().map(|delivery| (delivery.rung, delivery.state)).collect();

@@ -48,6 +48,7 @@ fn authorization(bound: Option<AnyDigest>, redemptions: Vec<Redemption>) -> Auth
         expires_at: START.saturating_add(ExactDuration::from_hours(24)),
         bound_to: BoundTo { waiter_ref: WaiterRef::parse("run:1").unwrap(), effect_digest: bound },
         redemptions,
+        test_mode: false,
     }
 }
 
@@ -58,7 +59,7 @@ fn attempt(
 ) -> Result<Redeemed, DecisionError> {
     let digest = digest.map(|digest| format!(r#","effect_digest":"{}""#, digest.as_str())).unwrap_or_default();
     let command = Redeem::read(&machine(), &json(&format!(r#"{{"effect_key":"k"{digest}}}"#))).unwrap();
-    redeem(authorization, &command, now)
+    redeem(authorization, &command, &machine(), now)
 }
 
 /// Rule Z-4 as it is written, first line that fits.

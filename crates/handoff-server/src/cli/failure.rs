@@ -5,8 +5,8 @@ use std::io;
 use handoff_engine::{BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError};
 use handoff_protocol::{decision::DecisionError, id::OrgId};
 use handoff_server::{
-    ConfigError, StartError, bootstrap::BootstrapError, private_file::PrivateFileError, reaching::PolicyFileError,
-    schemas::SchemaError, store::StoreOpenError,
+    ConfigError, StartError, bootstrap::BootstrapError, config::PlaceError, private_file::PrivateFileError,
+    reaching::PolicyFileError, schemas::SchemaError, store::StoreOpenError,
 };
 
 /// Why a command failed.
@@ -14,6 +14,8 @@ use handoff_server::{
 pub(super) enum Failure {
     #[error(transparent)]
     Config(#[from] ConfigError),
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     #[error(transparent)]
     Start(#[from] StartError),
     #[error(transparent)]

@@ -15,7 +15,8 @@ pub(super) fn start(filter: &str, format: LogFormat) -> Result<(), Failure> {
     // A log that cannot be written is no reason to fail a call: without this, the complaint about it would panic.
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).log_internal_errors(false);
     match format {
-        LogFormat::Json => lines.json().init(),
+        // The innermost span is the call; a list of one would say it twice.
+        LogFormat::Json => lines.json().with_span_list(false).init(),
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
     }
     Ok(())

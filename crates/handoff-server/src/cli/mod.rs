@@ -116,9 +116,9 @@ Variables, each with a key of the configuration file in small letters (`handoffd
   HANDOFF_LINK_ONLY_PERMITTED  whether a link alone may answer [false]
   HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the database]
   HANDOFF_MAX_QUORUM           how many people a request may ask to agree [5]
-  HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for [500]; a deadline is acted on at most
-                               this and a second late, also without traffic
-  HANDOFF_MAX_CONNECTIONS      how many connections to the database [what suits it]
+  HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for, 50 or more [500]; a deadline is acted on at
+                               most this and a second late, also without traffic
+  HANDOFF_MAX_CONNECTIONS      how many connections to the database, 2 or more [what suits it]
   HANDOFF_RATE_LIMIT_PER_MINUTE  how many calls a minute a credential may make; 0 is without a limit [1000]
   HANDOFF_IDEMPOTENCY_WINDOW   how long a repeat under an idempotency key is recognized, a day or longer [PT24H]
   HANDOFF_CALLBACK_SECRETS     the active secrets that sign callbacks, separated by commas, newest first
@@ -127,7 +127,12 @@ Variables, each with a key of the configuration file in small letters (`handoffd
   HANDOFF_BOOTSTRAP            a JSON file of principals and tokens to load at the start
   HANDOFF_BOOTSTRAP_JSON       the same, inline
   HANDOFF_LOG                  text or json [text]
-  RUST_LOG                     which log lines are written [info]";
+  RUST_LOG                     which log lines are written [info]
+
+In the file alone, a section [schemas]: the JSON Schemas of `document` fields, each a line
+  \"https://example.com/order.json\" = \"order.json\"
+with the schema_ref that fields name on the left and a file on the right. Nothing is ever fetched; a document
+whose schema_ref is not registered is accepted unchecked.";
 
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {

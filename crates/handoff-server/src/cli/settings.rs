@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use handoff_server::{Config, bootstrap, reaching, schemas::RegisteredSchemas};
+use handoff_server::{Config, LIFECYCLE, bootstrap, config, reaching, schemas::RegisteredSchemas};
 
 use super::{failure::Failure, logging, output};
 
@@ -23,15 +23,31 @@ pub(super) fn read(file: Option<&Path>) -> Result<Config, Failure> {
 pub(super) fn start(file: Option<&Path>, default_filter: &str) -> Result<Config, Failure> {
     let config = read(file)?;
     logging::start(config.log_filter.as_deref().unwrap_or(default_filter), config.log)?;
+    for line in strangers() {
+        tracing::warn!(target: LIFECYCLE, "{line}");
+    }
     Ok(config)
 }
 
 /// `handoffd config check`: whether a server could start with this configuration, and what it is.
 pub(super) fn check(file: Option<&Path>) -> Result<(), Failure> {
     let config = read(file)?;
-    let principals = bootstrap::read(&config)?;
+    let bootstrap = bootstrap::read(&config)?;
     RegisteredSchemas::load(&config.schemas)?;
     reaching::policies(&config)?;
-    let (text, count) = (config.to_toml(), principals.len());
-    output::say(format_args!("{text}\n# {count} principals are loaded at the start")).map_err(Failure::Output)
+    config.check_places()?;
+    for line in strangers().iter().chain(&bootstrap.warnings) {
+        output::note(line);
+    }
+    let text = config.to_toml();
+    let loaded = match bootstrap.principals.len() {
+        1 => "1 principal is loaded".to_owned(),
+        count => format!("{count} principals are loaded"),
+    };
+    output::say(format_args!("{text}\n# {loaded} at the start")).map_err(Failure::Output)
+}
+
+/// A line for each variable that looks like ours and is none.
+fn strangers() -> Vec<String> {
+    config::unknown_variables(env::vars_os().map(|(name, _)| name))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use handoff_protocol::{decision::CallbackFormat, json::Json};
+use handoff_protocol::{decision::CallbackFormat, duration::ExactDuration, json::Json};
 
 use super::{Config, LogFormat, sections::inline, setting};
 use crate::database_url::DatabaseUrl;
@@ -30,7 +30,7 @@ impl Config {
             (&setting::SWEEP_INTERVAL_MS, Some(self.sweep_interval.as_millis().to_string())),
             (&setting::MAX_CONNECTIONS, self.max_connections.map(|connections| connections.to_string())),
             (&setting::RATE_LIMIT, Some(self.rate_limit_per_minute.to_string())),
-            (&setting::IDEMPOTENCY_WINDOW, Some(quoted(&format!("PT{}S", self.idempotency_window.seconds())))),
+            (&setting::IDEMPOTENCY_WINDOW, Some(quoted(&in_hours(self.idempotency_window)))),
             (&setting::CALLBACK_SECRETS, (!self.callbacks.secrets.is_empty()).then(|| quoted(REDACTED))),
             (&setting::CALLBACK_GUARD, Some(self.guards_callbacks().to_string())),
             (&setting::CONTINUATION_KEYS, self.continuation.as_ref().map(|_| quoted(REDACTED))),
@@ -107,6 +107,12 @@ impl Config {
             }
         }
     }
+}
+
+/// A duration as the help spells it, in hours where it is whole ones.
+fn in_hours(duration: ExactDuration) -> String {
+    let seconds = duration.seconds();
+    if seconds.is_multiple_of(3600) { format!("PT{}H", seconds / 3600) } else { duration.to_string() }
 }
 
 /// A text in quotes: the escapes of JSON are escapes of TOML too.

@@ -18,12 +18,10 @@ use super::{
     setting::{self, Form, Setting},
     tenants::{self, TenantConfig},
 };
+use crate::likeness;
 
 /// The section of document schemas.
 const SCHEMAS: &str = "schemas";
-
-/// How alike two names must be for one to be a suggestion for the other.
-const ALIKE: f64 = 0.7;
 
 /// A configuration file as it was read; an empty one if there is none.
 #[derive(Debug, Default)]
@@ -143,16 +141,10 @@ impl Reading<'_> {
     }
 }
 
-/// The name that may be meant by another.
-pub(super) fn alike<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let likely = known.map(|key| (strsim::jaro_winkler(name, key), key)).filter(|(likeness, _)| *likeness >= ALIKE);
-    likely.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, key)| key)
-}
-
 /// A key is not known; one that looks like it may be meant.
 fn unknown(name: &str) -> String {
     let sections = [SCHEMAS, callbacks::SETS, callbacks::ENDPOINTS, tenants::SECTION, channels::SECTION];
-    let alike = alike(name, setting::ALL.into_iter().map(|setting| setting.key).chain(sections));
+    let alike = likeness::closest(name, setting::ALL.into_iter().map(|setting| setting.key).chain(sections));
     // A name that is long or strange may be a value that slipped.
     let shown = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'));
     let name = if shown { format!("`{name}`") } else { "this".to_owned() };

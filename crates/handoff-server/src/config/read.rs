@@ -19,7 +19,7 @@ use handoff_protocol::{
 use tracing_subscriber::EnvFilter;
 
 use super::{
-    Config, ConfigError, LogFormat, MIN_SWEEP_INTERVAL, PublicBase, callbacks,
+    Config, ConfigError, LogFormat, MIN_CONNECTIONS, MIN_SWEEP_INTERVAL, PublicBase, callbacks,
     channels::ChannelKind,
     file::File,
     setting::{self, Setting},
@@ -173,17 +173,18 @@ fn read_quorum(text: &str) -> Result<u64, String> {
     quorum.ok_or_else(|| "expected a number of people, 1 or more".to_owned())
 }
 
-/// Reads the time between two sweeps; shorter ones than the minimum count as the minimum.
 fn read_interval(text: &str) -> Result<Duration, String> {
-    let millis = text.trim().parse().map_err(|_| {
+    let interval = text.trim().parse().ok().map(Duration::from_millis);
+    interval.filter(|interval| *interval >= MIN_SWEEP_INTERVAL).ok_or_else(|| {
         let minimum = MIN_SWEEP_INTERVAL.as_millis();
         format!("expected a number of milliseconds, {minimum} or more")
-    })?;
-    Ok(Duration::from_millis(millis).max(MIN_SWEEP_INTERVAL))
+    })
 }
 
 fn read_connections(text: &str) -> Result<Option<NonZeroUsize>, String> {
-    text.trim().parse().map(Some).map_err(|_| "expected a number, 1 or more".to_owned())
+    let connections: Option<NonZeroUsize> = text.trim().parse().ok();
+    let enough = connections.filter(|connections| *connections >= MIN_CONNECTIONS);
+    enough.map(Some).ok_or_else(|| format!("expected a number, {MIN_CONNECTIONS} or more: one writes, the others read"))
 }
 
 fn read_rate(text: &str) -> Result<u32, String> {
@@ -277,7 +278,7 @@ mod tests {
         }
         assert_eq!(with(MAX_QUORUM, "9").unwrap().max_quorum, 9);
         assert_eq!(with(SWEEP_INTERVAL_MS, "750").unwrap().sweep_interval, Duration::from_millis(750));
-        assert_eq!(with(SWEEP_INTERVAL_MS, "5").unwrap().sweep_interval, Duration::from_millis(50));
+        assert_eq!(with(SWEEP_INTERVAL_MS, "50").unwrap().sweep_interval, Duration::from_millis(50));
         assert_eq!(with(MAX_CONNECTIONS, "3").unwrap().max_connections, NonZeroUsize::new(3));
         assert_eq!(with(SIGNING_KEY_FILE, "k.json").unwrap().signing_key, PathBuf::from("k.json"));
         assert_eq!(with(RATE_LIMIT, "0").unwrap().rate_limit_per_minute, 0);
@@ -327,7 +328,9 @@ mod tests {
             (MAX_QUORUM, "hunter2"),
             (SWEEP_INTERVAL_MS, "hunter2"),
             (SWEEP_INTERVAL_MS, "-1"),
+            (SWEEP_INTERVAL_MS, "49"),
             (MAX_CONNECTIONS, "0"),
+            (MAX_CONNECTIONS, "1"),
             (MAX_CONNECTIONS, "hunter2"),
             (CRASH_POINT, "hunter2"),
             (RATE_LIMIT, "-1"),

@@ -34,7 +34,7 @@ fn said(section: &str, error: &DecodeError, known: &[&str]) -> String {
     let place = if error.path.is_empty() { section.to_owned() } else { format!("{section}: {}", error.path) };
     let last = error.path.rsplit(['.', ']']).next().unwrap_or_default();
     let meant = (error.problem == "is not a known member")
-        .then(|| super::file::alike(last, known.iter().copied()))
+        .then(|| crate::likeness::closest(last, known.iter().copied()))
         .flatten()
         .map(|name| format!("; did you mean `{name}`?"))
         .unwrap_or_default();

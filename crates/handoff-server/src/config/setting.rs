@@ -80,3 +80,17 @@ pub(super) static ALL: [&Setting; 18] = [
     &LOG,
     &LOG_FILTER,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_on_the_page_for_operators() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate.md")).unwrap();
+        for setting in ALL.into_iter().filter(|setting| setting.key != CRASH_POINT.key) {
+            let row = format!("| `{}` | `{}` | ", setting.variable, setting.key);
+            assert!(page.contains(&row), "docs/operate.md has no row that begins with {row}");
+        }
+    }
+}

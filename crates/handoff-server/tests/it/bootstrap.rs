@@ -1,9 +1,13 @@
 //! Principals and tokens that a deployment brings along.
 
-use std::fs;
+use std::{fs, path::Path};
+
+use handoff_engine::Engine;
+use handoff_protocol::{digest::Digest, id::OrgId};
+use handoff_server::store;
 
 use crate::{
-    home::{answer, document, link, machine, person, raise, receipt},
+    home::{TENANT, answer, document, link, machine, person, raise, receipt},
     support::process::{Handoffd, run, url},
 };
 
@@ -111,6 +115,43 @@ fn loading_a_token_again_updates_what_it_is_and_nothing_keeps_its_text() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         assert!(!bytes.windows(13).any(|window| window == b"t-very-secret"), "no file holds the token");
     }
+}
+
+#[test]
+fn a_token_that_an_entry_no_longer_has_is_named_until_it_is_revoked() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("handoff.db");
+    let log_of = |entries: &[String]| {
+        let server = Handoffd::serve(&database, &[("HANDOFF_BOOTSTRAP_JSON", &document(entries))]);
+        let status = raise(&mut server.connect(), "t-old", "run:1", "session", "").status;
+        server.terminate();
+        let (_, _, log) = server.wait();
+        (status, log)
+    };
+    let (_, log) = log_of(&[machine("t-old", ""), link("t-link", "")]);
+    assert!(!log.contains("still valid"), "{log}");
+    let (status, log) = log_of(&[machine("t-new", "")]);
+    assert_eq!(status, 200, "the old token is good still");
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("no longer in it and still valid")).collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    let fingerprint = Digest::of(b"t-old").hex().chars().take(12).collect::<String>();
+    let line = lines.iter().find(|line| line.contains("sa_01K3M7QW8ZC4YRXB2N6VD9FTHE: ")).unwrap();
+    assert!(line.contains(&fingerprint) && line.contains("handoff keys revoke"), "{line}");
+    assert!(lines.iter().any(|line| line.contains("an anonymous link: ")) && !log.contains("t-old"), "{log}");
+
+    revoke(&database, &fingerprint);
+    let (status, log) = log_of(&[machine("t-new", ""), link("t-link", "")]);
+    assert_eq!(status, 401);
+    assert!(!log.contains("still valid"), "{log}");
+}
+
+/// Makes a token worthless, as `handoff keys revoke` does.
+fn revoke(database: &Path, fingerprint: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let engine = Engine::builder().store(store::open(&url(database)).unwrap()).build().await.unwrap();
+        engine.revoke_credential(OrgId::parse(TENANT).unwrap(), fingerprint).await.unwrap();
+    });
 }
 
 #[test]

@@ -28,12 +28,13 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
     let path = write(
         directory.path(),
         &format!(
-            "database_url = 'sqlite:a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nmax_quorum = 3\nsweep_interval_ms = 100\n\
+            "database_url = 'sqlite:{}/a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nmax_quorum = 3\nsweep_interval_ms = 100\n\
              rate_limit_per_minute = 5\nidempotency_window = \"P2D\"\nlog = \"json\"\nsigning_key_file = \"k.json\"\n\
              bootstrap_json = {quoted}\ncallback_secrets = \"whsec_hunter2\"\ncallback_guard = true\n\
              continuation_keys = \"k1:{}\"\n\n[callback_secret_sets]\nbilling = [\"whsec_hunter2\", \"whsec_b\"]\n\n\
              [[callback_endpoints]]\nowner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\"\nsecrets = \"billing\"\n\n\
              [[callback_endpoints]]\nurl = \"https://a.example/cb\"\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n",
+            directory.path().display(),
             "0".repeat(64)
         ),
     );
@@ -43,13 +44,13 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let key = directory.path().join("k.json");
     for line in [
-        "database_url = \"sqlite:a.db\"",
+        &format!("database_url = \"sqlite:{}/a.db\"", directory.path().display()),
         "bind = \"127.0.0.1:9\"",
         "public_base = \"http://127.0.0.1:9\"",
         "link_only_permitted = true",
         "max_quorum = 3",
         "rate_limit_per_minute = 5",
-        "idempotency_window = \"PT172800S\"",
+        "idempotency_window = \"PT48H\"",
         "bootstrap_json = \"[redacted]\"",
         "callback_secrets = \"[redacted]\"",
         "callback_guard = true",
@@ -59,7 +60,7 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         "url = \"https://a.example/cb\"",
         "format = \"handoff\"",
         "# max_connections is not set",
-        "# 1 principals are loaded at the start",
+        "# 1 principal is loaded at the start",
         &format!("signing_key_file = \"{}\"", key.display()),
         &format!("\"https://a.example/order\" = \"{}\"", schema.display()),
     ] {
@@ -89,6 +90,8 @@ fn a_fault_names_the_line_and_the_mend_and_repeats_no_value() {
         ("zzz = \"hunter2\"", "line 2: `zzz` is not a known key"),
         ("bind = \"hunter2\"", "line 2: `bind`: expected an IP address"),
         ("bind = 8080", "line 2: `bind`: expected text in quotes"),
+        ("sweep_interval_ms = 49", "line 2: `sweep_interval_ms`: expected a number of milliseconds, 50 or more"),
+        ("max_connections = 1", "line 2: `max_connections`: expected a number, 2 or more"),
         ("sweep_interval_ms = \"hunter2\"", "line 2: `sweep_interval_ms`: expected a whole number"),
         ("link_only_permitted = \"hunter2\"", "line 2: `link_only_permitted`: expected `true`"),
         ("log = \"hunter2\"", "line 2: `log`: expected `text`"),
@@ -167,4 +170,58 @@ fn a_server_runs_from_its_file_alone_and_checks_documents_against_registered_sch
     assert!(statuses.any(|status| status == 429));
     let other = connection.call("GET", "/v1/requests", "t-m", "").unwrap();
     assert_eq!(other.status, 200, "another credential has calls of its own: {:?}", read_str(&other.body));
+}
+
+#[test]
+fn a_check_fails_on_what_would_keep_a_server_from_starting() {
+    let directory = tempfile::tempdir().unwrap();
+    let check = |database: &str, key: &str| {
+        let (database, key) = (format!("sqlite:{}/{database}", directory.path().display()), directory.path().join(key));
+        let variables =
+            [("HANDOFF_DATABASE_URL", database.as_str()), ("HANDOFF_SIGNING_KEY_FILE", key.to_str().unwrap())];
+        let output = run(&["config", "check"], &variables);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    fs::write(directory.path().join("file"), "{}").unwrap();
+    for (database, key, fault) in [
+        ("nowhere/h.db", "k.json", "handoffd: HANDOFF_DATABASE_URL: the directory `"),
+        ("h.db", "nowhere/k.json", "handoffd: HANDOFF_SIGNING_KEY_FILE: the directory `"),
+        ("h.db", "file/k.json", "handoffd: HANDOFF_SIGNING_KEY_FILE: the directory `"),
+        ("h.db", "file", "chmod 600"),
+    ] {
+        let (code, words) = check(database, key);
+        assert_eq!(code, Some(1), "{words}");
+        assert!(words.contains(fault), "no `{fault}` in {words}");
+        assert!(!fault.contains("nowhere") || words.contains("does not exist; create it first"), "{words}");
+    }
+    assert_eq!(check("h.db", "k.json"), (Some(0), String::new()));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "looking makes nothing");
+}
+
+#[test]
+fn a_variable_that_says_nothing_is_a_warning_at_the_check_and_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("h.db");
+    let entries = document(&[machine("t-m", r#","scopes":["handoff:request:write"]"#)]);
+    let variables = [
+        ("HANDOFF_PUBLIC_URL", "hunter2"),
+        ("HANDOFF_URL", "http://127.0.0.1:8080"),
+        ("HANDOFF_API_KEY", "hunter2"),
+        ("HANDOFF_BOOTSTRAP_JSON", entries.as_str()),
+    ];
+    let address = format!("sqlite:{}", database.display());
+    let output = run(&["config", "check"], &[&variables[..], &[("HANDOFF_DATABASE_URL", &address)]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let checked = String::from_utf8(output.stderr).unwrap();
+    let server = Handoffd::serve(&database, &[&variables[..], &[("RUST_LOG", "error")]].concat());
+    server.terminate();
+    let (_, _, started) = server.wait();
+    for words in [checked, started] {
+        assert!(words.contains("HANDOFF_PUBLIC_URL is not a variable"), "{words}");
+        assert!(words.contains("did you mean HANDOFF_PUBLIC_BASE?"), "{words}");
+        assert!(words.contains("`principals[0].scopes[0]` is no scope"), "{words}");
+        assert!(words.contains("did you mean `handoff:requests:write`?"), "{words}");
+        assert!(!words.contains("HANDOFF_URL") && !words.contains("HANDOFF_API_KEY"), "{words}");
+        assert!(!words.contains("hunter2"), "{words}");
+    }
 }

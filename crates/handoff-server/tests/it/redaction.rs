@@ -1,6 +1,6 @@
 //! The log, at its most talkative, holds nothing that was sent to be kept.
 
-use handoff_protocol::json::read_str;
+use handoff_protocol::json::{Json, read_str};
 
 use crate::{
     home::{document, machine, person},
@@ -47,6 +47,11 @@ fn no_token_prompt_or_value_reaches_the_log() {
         }
         if format == "json" {
             assert!(log.lines().all(|line| read_str(line).is_ok()), "{log}");
+            let mut call = log.lines().map(|line| read_str(line).unwrap());
+            let call = call.find(|line| line.pointer("/fields/message").and_then(Json::as_str) == Some("served"));
+            let call = call.unwrap_or_else(|| panic!("no call in {log}"));
+            assert_eq!(call.pointer("/span/method").and_then(Json::as_str), Some("POST"));
+            assert_eq!(call.get("spans"), None, "a span is told once");
         }
     }
 }

@@ -12,15 +12,16 @@ use handoff_protocol::{
     decision::{
         DecisionError, Lacking, Requires,
         directory::Directory,
-        terms::{OnExpiry, RequestState},
+        terms::{AuthorizationState, Mode, OnExpiry, RequestState},
         view::RequestView,
     },
     duration::ExactDuration,
-    id::RequestId,
+    id::{PrincipalId, RequestId},
     principal::{AuthStrength, FRESH_SECONDS},
     timestamp::Timestamp,
 };
 
+use super::{answer, events, inbox};
 use crate::{
     answer_form::{AnswerForm, Faulty},
     control::{Input, SHOWN},
@@ -28,10 +29,12 @@ use crate::{
     outcome::Outcome,
     page::{self, Frame},
     prompt::Prompt,
+    reader::Reader,
     session::Visitor,
     site::Site,
+    visible,
     when::{Deadline, When},
-    words::{self, Saying},
+    words::{Saying, Words, fill},
 };
 
 /// What a browser says that fetches a page which nobody asked for yet.
@@ -40,14 +43,15 @@ const LOOKS_AHEAD: &str = "sec-purpose";
 /// `GET /requests/{id}`.
 pub(crate) async fn show(
     State(site): State<Site>,
+    reader: Reader,
     method: Method,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
     let visitor = match Visitor::find(&site, &headers).await {
         Ok(Some(visitor)) => visitor,
-        Ok(None) => return page::sign_in(),
-        Err(error) => return page::refuse(&error, None),
+        Ok(None) => return page::sign_in(&reader),
+        Err(error) => return page::refuse(&reader, &error, None),
     };
     match load(&site, &visitor, path).await {
         Ok(loaded) => {
@@ -56,9 +60,9 @@ pub(crate) async fn show(
             if method == Method::GET && !headers.contains_key(LOOKS_AHEAD) {
                 let _ = site.engine.page_opened(&visitor.principal, loaded.view.id).await;
             }
-            respond(StatusCode::OK, &site, &visitor, loaded, &Occasion::Looking)
+            respond(StatusCode::OK, &site, &reader, &visitor, loaded, &Occasion::Looking).await
         }
-        Err(error) => page::refuse(&error, Some(&visitor)),
+        Err(error) => page::refuse(&reader, &error, Some(&visitor)),
     }
 }
 
@@ -86,7 +90,11 @@ pub(super) async fn load(
 /// Loads a request of the visitor's tenant.
 pub(super) async fn load_by_id(site: &Site, visitor: &Visitor, id: RequestId) -> Result<LoadedRequest, DecisionError> {
     let view = site.engine.surface(&visitor.principal, id).await?;
-    let requires = Requires::read(&view.requires).map_err(|_| DecisionError::Internal)?;
+    let mut requires = Requires::read(&view.requires).map_err(|_| DecisionError::Internal)?;
+    // What is asked of the visitor is what an answer will be held against.
+    if let Some(authority) = &view.effective_authority {
+        requires.authority = authority.clone();
+    }
     let people = site.engine.people(visitor.principal.tenant).await?;
     Ok(LoadedRequest { view, requires, people })
 }
@@ -105,16 +113,26 @@ pub(super) enum Occasion<'a> {
 #[derive(Template)]
 #[template(path = "request.html")]
 struct RequestPage {
+    words: &'static Words,
     frame: Frame,
+    id: RequestId,
     prompt: Prompt,
     state: &'static str,
     /// What the state is called in the stylesheet.
     tone: &'static str,
+    /// What the urgency is called in the stylesheet.
+    spine: &'static str,
     urgency: Option<&'static str>,
+    is_test: bool,
     facts: Facts,
+    effect: Effect,
     notice: Option<Notice>,
     answer_form: Option<AnswerForm>,
     outcome: Option<Outcome>,
+    /// Who decided and when, in a sentence.
+    settled: Option<String>,
+    /// What the events of this page go on after; none where nothing can change any more.
+    seen: Option<String>,
 }
 
 /// What is known about a request besides what it asks.
@@ -122,101 +140,147 @@ struct Facts {
     asked_at: When,
     /// Who asks, where that is known by name.
     asked_by: Option<String>,
+    /// On whose behalf they ask.
+    asked_for: Option<String>,
+    /// On whose behalf the visitor answers.
+    answered_for: Option<String>,
     /// What the program that waits calls this.
     waiter: String,
     deadline: Option<Deadline>,
+    is_pending: bool,
     /// Until when the visitor's sign-in is fresh, where the answer needs that.
     fresh_until: Option<Deadline>,
     otherwise: Option<&'static str>,
     reason: Option<String>,
+    version: u64,
+    digest: String,
+}
+
+/// What an answer lets the program do, in sentences.
+struct Effect {
+    sentences: Vec<String>,
+    /// What it is bound to, where that was fixed beforehand.
+    digest: Option<String>,
 }
 
 /// Answers with the page of a request as it stands.
-pub(super) fn respond(
+pub(super) async fn respond(
     status: StatusCode,
     site: &Site,
+    reader: &Reader,
     visitor: &Visitor,
     loaded: LoadedRequest,
     occasion: &Occasion<'_>,
 ) -> Response {
     let LoadedRequest { view, requires, people } = loaded;
+    let words = reader.words;
     let now = site.engine.now();
     let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, &people, now).err();
     let is_pending = view.state == RequestState::Pending;
-    let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(sealed, &requires));
+    let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(reader, sealed, &requires));
     let mut answer_form = None;
     if is_pending && lacking.is_none() && !matches!(occasion, Occasion::Refused { .. }) {
         let faulty = match occasion {
             Occasion::Faulty(faulty) => Some(*faulty),
             Occasion::Looking | Occasion::Refused { .. } => None,
         };
-        match AnswerForm::new(visitor, &view, &requires, faulty) {
+        match AnswerForm::new(reader, visitor, &view, &requires, faulty) {
             Ok(form) => answer_form = Some(form),
-            Err(error) => return page::refuse(&error, Some(visitor)),
+            Err(error) => return page::refuse(reader, &error, Some(visitor)),
         }
     }
     let notice = match (occasion, &answer_form) {
         (Occasion::Refused { saying, detail }, _) => Some(Notice::alert(*saying, detail.as_deref())),
         (Occasion::Faulty(faulty), Some(form)) => {
-            let faults = form.faults(faulty.fields, &requires);
+            let faults = form.faults(words, faulty.fields, &requires);
             let saying = match (faulty.is_stale, faults.is_empty()) {
-                (true, true) => words::STALE,
-                (true, false) => words::STALE_AND_FAULTY,
-                (false, _) => words::FAULTY,
+                (true, true) => words.stale,
+                (true, false) => words.stale_and_faulty,
+                (false, _) => words.faulty,
             };
             Some(Notice { faults, ..Notice::alert(saying, None) })
         }
-        (Occasion::Faulty(_) | Occasion::Looking, _) => standing(&view, &requires, visitor, lacking),
+        (Occasion::Faulty(_) | Occasion::Looking, _) => {
+            standing(reader, &view, &requires, visitor, lacking, outcome.as_ref())
+        }
     };
     let notice = notice.map(|notice| Notice { next: view.superseded_by, ..notice });
     let (state, tone) = match view.state {
-        RequestState::Pending => (words::STATE_PENDING, "pending"),
-        RequestState::Answered => (words::STATE_ANSWERED, "answered"),
-        RequestState::Expired => (words::STATE_EXPIRED, "ended"),
-        RequestState::Cancelled => (words::STATE_CANCELLED, "ended"),
-        RequestState::Superseded => (words::STATE_SUPERSEDED, "ended"),
+        RequestState::Pending => (words.state_pending, "pending"),
+        RequestState::Answered => (words.state_answered, "answered"),
+        RequestState::Expired => (words.state_expired, "ended"),
+        RequestState::Cancelled => (words.state_cancelled, "ended"),
+        RequestState::Superseded => (words.state_superseded, "ended"),
     };
     let page = RequestPage {
-        frame: Frame::new(Some(visitor)),
-        prompt: Prompt::read(&view.prompt),
+        words,
+        frame: Frame::new(reader, Some(visitor)),
+        id: view.id,
+        prompt: Prompt::read(&view.prompt, words),
         state,
         tone,
-        urgency: words::urgency(view.urgency),
-        facts: Facts::new(&view, &requires, visitor, now),
+        spine: inbox::tone(view.urgency),
+        urgency: words.urgency(view.urgency),
+        is_test: view.test_mode,
+        facts: Facts::new(site, reader, &view, &requires, visitor, now).await,
+        effect: Effect::new(site, reader, &view),
         notice,
         answer_form,
+        settled: outcome.as_ref().map(|outcome| settled(words, outcome)),
         outcome,
+        seen: is_pending.then(|| events::standing(view.version, view.state)),
     };
     page::render(status, &page)
 }
 
+/// Who decided and when, in a sentence.
+fn settled(words: &Words, outcome: &Outcome) -> String {
+    match outcome.by_policy {
+        Some(saying) => saying.to_owned(),
+        None => fill(words.receipt_by, &[&outcome.who, &outcome.at.text]),
+    }
+}
+
 /// What there is to say of where a request stands, to somebody who only looks.
-fn standing(view: &RequestView, requires: &Requires, visitor: &Visitor, lacking: Option<Lacking>) -> Option<Notice> {
+fn standing(
+    reader: &Reader,
+    view: &RequestView,
+    requires: &Requires,
+    visitor: &Visitor,
+    lacking: Option<Lacking>,
+    outcome: Option<&Outcome>,
+) -> Option<Notice> {
+    let words = reader.words;
     match view.state {
         RequestState::Pending => match lacking {
-            Some(lacking) => Some(Notice::calm(words::can_only_read(lacking), Some(&words::lacking(lacking)))),
-            None => on_the_way(view, requires, visitor),
+            Some(lacking) => Some(Notice::calm(words.can_only_read(lacking), Some(&words.lacking(lacking)))),
+            None => on_the_way(words, view, requires, visitor),
         },
-        RequestState::Answered => None,
-        RequestState::Expired => Some(Notice::calm(words::EXPIRED, None)),
-        RequestState::Cancelled => Some(Notice::calm(words::CANCELLED, view.cancel_reason.as_deref())),
-        RequestState::Superseded => Some(Notice::calm(words::SUPERSEDED, None)),
+        RequestState::Answered => {
+            view.corrections.last().map(|id| Notice::calm(words.corrected, Some(&id.to_string())))
+        }
+        RequestState::Expired => {
+            let at = outcome.map(|outcome| fill(words.lapsed_at, &[&outcome.at.text]));
+            Some(Notice::calm(words.expired, at.as_deref()))
+        }
+        RequestState::Cancelled => Some(Notice::calm(words.cancelled, answer::reason(reader, view).as_deref())),
+        RequestState::Superseded => Some(Notice::calm(words.superseded, None)),
     }
 }
 
 /// What was given already, to somebody who may answer: their own answer where it is not enough alone, or parts.
-fn on_the_way(view: &RequestView, requires: &Requires, visitor: &Visitor) -> Option<Notice> {
+fn on_the_way(words: &Words, view: &RequestView, requires: &Requires, visitor: &Visitor) -> Option<Notice> {
     let visitor = visitor.principal.id();
     if view.endorsements.iter().any(|endorser| endorser.principal_id.is_some() && endorser.principal_id == visitor) {
-        let needed = words::must_agree(requires.authority.quorum, view.endorsements.len());
-        return Some(Notice::calm(words::ENDORSED, Some(&needed)));
+        let needed = words.must_agree(requires.authority.quorum, view.endorsements.len());
+        return Some(Notice::calm(words.endorsed, Some(&needed)));
     }
-    (!view.steps.is_empty()).then(|| Notice::calm(words::GIVEN_IN_PART, None))
+    (!view.steps.is_empty()).then(|| Notice::calm(words.given_in_part, None))
 }
 
 /// Who asks, by name.
 pub(super) fn asker(view: &RequestView) -> Option<String> {
-    view.raised_by_display.clone().filter(|name| !name.trim().is_empty())
+    view.raised_by_display.as_deref().filter(|name| !name.trim().is_empty()).map(visible::line)
 }
 
 /// Until when the visitor's sign-in is worth what the answer needs, where that passes (rule A-5).
@@ -231,20 +295,63 @@ fn fresh_until(requires: &Requires, visitor: &Visitor, now: Timestamp) -> Option
 }
 
 impl Facts {
-    fn new(view: &RequestView, requires: &Requires, visitor: &Visitor, now: Timestamp) -> Self {
+    async fn new(
+        site: &Site,
+        reader: &Reader,
+        view: &RequestView,
+        requires: &Requires,
+        visitor: &Visitor,
+        now: Timestamp,
+    ) -> Self {
         let policy = view.ttl_policy.as_ref().map(|policy| policy.on_expiry);
         let is_pending = view.state == RequestState::Pending;
         let ends = view.expires_at.is_some() || policy == Some(OnExpiry::Park);
+        let deadline = |at: Option<Timestamp>| at.filter(|_| is_pending).map(|at| Deadline::new(reader, at, now));
         Self {
-            asked_at: When(view.created_at),
+            asked_at: When::new(reader, view.created_at),
             asked_by: asker(view),
-            waiter: view.waiter_ref.as_str().to_owned(),
-            deadline: view.expires_at.filter(|_| is_pending).map(|at| Deadline { at: When(at), now }),
-            fresh_until: fresh_until(requires, visitor, now)
-                .filter(|_| is_pending)
-                .map(|at| Deadline { at: When(at), now }),
-            otherwise: (is_pending && ends).then(|| words::otherwise(policy)),
-            reason: requires.authority.reason.clone(),
+            asked_for: name_of(site, visitor, view.raised_on_behalf_of).await,
+            answered_for: name_of(site, visitor, visitor.principal.on_behalf_of).await.filter(|_| is_pending),
+            waiter: visible::line(view.waiter_ref.as_str()),
+            deadline: deadline(view.expires_at),
+            is_pending,
+            fresh_until: deadline(fresh_until(requires, visitor, now)),
+            otherwise: (is_pending && ends).then(|| reader.words.otherwise(policy)),
+            reason: requires.authority.reason.as_deref().map(visible::lines),
+            version: view.version,
+            digest: view.rendered_digest.to_string(),
         }
+    }
+}
+
+/// What a member of the visitor's tenant is called; its id where it has no name.
+async fn name_of(site: &Site, visitor: &Visitor, id: Option<PrincipalId>) -> Option<String> {
+    let id = id?;
+    let member = site.engine.member(visitor.principal.tenant, id).await.ok();
+    let name = member.and_then(|member| member.display).filter(|name| !name.trim().is_empty());
+    Some(name.map_or_else(|| id.to_string(), |name| visible::line(&name)))
+}
+
+impl Effect {
+    fn new(site: &Site, reader: &Reader, view: &RequestView) -> Self {
+        let words = reader.words;
+        let digest = view.effect_digest.as_ref().map(|digest| digest.as_str().to_owned());
+        let Some(authorization) = &view.authorization else {
+            let hours = site.engine.policy().authorization_ttl.seconds() / 3600;
+            let mode = match view.mode {
+                Mode::Gated => words.effect_gated,
+                Mode::Advisory => words.effect_advisory,
+            };
+            return Self { sentences: vec![fill(words.effect_once, &[&hours.to_string()]), mode.to_owned()], digest };
+        };
+        let sentence = match authorization.state {
+            AuthorizationState::Open => fill(words.effect_open, &[&When::new(reader, authorization.expires_at).text]),
+            AuthorizationState::Expired => words.effect_expired.to_owned(),
+            AuthorizationState::Spent => {
+                let at = authorization.redemptions.first().map_or(authorization.expires_at, |first| first.redeemed_at);
+                fill(words.effect_spent, &[&When::new(reader, at).text])
+            }
+        };
+        Self { sentences: vec![sentence], digest }
     }
 }

@@ -73,7 +73,7 @@ async fn leaving_ends_the_session_on_the_server_too() {
     let world = World::new().await;
     let mut browser = world.entered("Ada", Role::Editor).await;
     let page = browser.get("/").await;
-    page.is(200).says("Ada").says("Leave");
+    page.is(200).says("Ada").says("Sign out");
     let mut thief = browser.clone();
     let reply = browser.send(&html::form(&page.body, "/leave")).await;
     assert!(reply.header("set-cookie").unwrap().contains("Max-Age=0"));

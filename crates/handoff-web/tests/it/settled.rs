@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use handoff_protocol::{json::read_str, principal::Role};
+use handoff_engine::identity::NewCredential;
+use handoff_protocol::{
+    id::{PrincipalId, ReceiptId},
+    json::{Json, read_str},
+    principal::Role,
+};
 
 use crate::world::{World, YES_NO, answer_form};
 
@@ -52,6 +57,27 @@ async fn one_person_with_two_pages_is_told_that_they_answered() {
 }
 
 #[tokio::test]
+async fn a_corrected_decision_names_the_receipt_that_corrects_it() {
+    let world = World::new().await;
+    let id = world.ask(YES_NO).await;
+    let person = PrincipalId::User(world.person("Eve", Role::Editor).await);
+    let token = world.engine.issue_key(world.tenant, person, NewCredential::default()).await.unwrap();
+    let eve = world.engine.authenticate(Some(token.expose())).await.unwrap();
+    let json = |text: &str| read_str(text).unwrap();
+    world.engine.answer(&eve, id, json(r#"{"values":{"decision":"approve"}}"#), None).await.unwrap();
+    let mut ada = world.entered("Ada", Role::Viewer).await;
+    assert!(!ada.get(&format!("/requests/{id}")).await.body.contains("corrected"));
+
+    let decided = world.engine.surface(&eve, id).await.unwrap().receipt.unwrap();
+    let decided = ReceiptId::parse(decided.get("id").and_then(Json::as_str).unwrap()).unwrap();
+    let correction = json(r#"{"values":{"decision":"reject"},"note":"a slip"}"#);
+    let corrected = world.engine.correct(&eve, decided, correction, None).await.unwrap();
+    let corrected = corrected.get("id").and_then(Json::as_str).unwrap().to_owned();
+    let page = ada.get(&format!("/requests/{id}")).await;
+    page.is(200).says("This decision was corrected").says(&corrected).says("Decision Refund it");
+}
+
+#[tokio::test]
 async fn an_expired_request_says_what_silence_came_to() {
     let world = World::new().await;
     let ask = |waiter: &str, policy: &str| {
@@ -84,9 +110,11 @@ async fn a_withdrawn_request_gives_its_owners_reason() {
     let reason = read_str(r#"{"reason":"The run was <stopped>."}"#).unwrap();
     world.engine.cancel(&world.machine, id, reason, None).await.unwrap();
     let page = ada.get(&format!("/requests/{id}")).await;
-    page.is(200).says("Withdrawn").says("No answer is needed any more. The run was <stopped>.");
+    page.is(200).says("Withdrawn").says("No answer is needed any more. The reason given: The run was <stopped>.");
     let page = ada.send(&answer_form(&before, id).pick("v.decision", "Refund it")).await;
-    page.is(409).says("This request was withdrawn").says("Your answer was not recorded. The run was <stopped>.");
+    page.is(409)
+        .says("This request was withdrawn")
+        .says("Your answer was not recorded. The reason given: The run was <stopped>.");
 }
 
 #[tokio::test]
@@ -102,7 +130,8 @@ async fn without_the_authority_a_person_reads_and_cannot_answer() {
     let page = bob.get(&path).await;
     page.is(200).says("Go on?").says("You can read this request, but not answer it").says("“admin”");
     assert!(!page.body.contains("name=\"nonce\""));
-    bob.get("/").await.says("you can read this one, not answer it");
+    bob.get("/").await.says("Nothing waits for you.");
+    bob.get("/?show=all").await.says("you can read this one, not answer it");
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ async fn who_agreed_is_told_that_others_must_and_may_change_their_mind() {
     let page = bob.get(&path).await;
     assert!(!page.text().contains("Your answer is recorded"));
     bob.send(&answer_form(&page, id).pick("v.decision", "Don't refund")).await.is(303);
-    bob.get(&path).await.says("Decided by Bob");
+    bob.get(&path).await.says("Decided by Bob, and 1 other who agreed");
     assert_eq!(world.decided(id).await.unwrap(), r#"{"decision":"reject"}"#);
 }
 

@@ -149,6 +149,17 @@ impl Directory {
         }
     }
 
+    /// The groups that a principal is in and the rotations of which they have the turn at an instant, by name: what
+    /// [`means`](Self::means) says yes to besides the principal's own id and role.
+    #[must_use]
+    pub fn places_of(&self, principal: &Principal, at: Timestamp) -> Vec<(TargetKind, &str)> {
+        let Identity::Human(id) = principal.identity else { return Vec::new() };
+        let groups = self.groups.iter().filter(|(_, members)| members.contains(&id));
+        let turns = self.rotations.iter().filter(|(_, rotation)| rotation.on_duty(at) == Some(id));
+        let groups = groups.map(|(name, _)| (TargetKind::Group, name.as_str()));
+        groups.chain(turns.map(|(name, _)| (TargetKind::Rotation, name.as_str()))).collect()
+    }
+
     /// The target with a rotation replaced by whoever is on duty, if anybody is: a rotation resolves when its rung fires
     /// (rule V-9).
     #[must_use]

@@ -1,6 +1,6 @@
 //! What the strict reader takes and refuses (B-1).
 
-use super::super::{Json, MAX_DEPTH, ReadErrorKind, read, read_str};
+use super::super::{Json, MAX_DEPTH, ReadErrorKind, ReadLimits, read, read_str, read_within};
 
 fn refused(text: &str) -> (ReadErrorKind, usize) {
     let error = read_str(text).unwrap_err();
@@ -109,10 +109,19 @@ fn each_fault_is_told_by_its_kind_and_place() {
 fn nesting_is_bounded_and_a_hostile_text_is_refused_early() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(read_str(&nested(MAX_DEPTH)).is_ok());
-    assert_eq!(refused(&nested(MAX_DEPTH + 1)), (ReadErrorKind::TooDeep, MAX_DEPTH));
-    assert_eq!(refused(&"[".repeat(10_000_000)), (ReadErrorKind::TooDeep, MAX_DEPTH));
-    assert_eq!(refused(&r#"{"a":"#.repeat(100_000)).0, ReadErrorKind::TooDeep);
+    assert_eq!(refused(&nested(MAX_DEPTH + 1)), (ReadErrorKind::TooDeep(MAX_DEPTH), MAX_DEPTH));
+    assert_eq!(refused(&"[".repeat(10_000_000)), (ReadErrorKind::TooDeep(MAX_DEPTH), MAX_DEPTH));
+    assert_eq!(refused(&r#"{"a":"#.repeat(100_000)).0, ReadErrorKind::TooDeep(MAX_DEPTH));
     assert!(read_str(&format!("[{}{{}}]", "[[]],".repeat(1000))).is_ok(), "breadth is not depth");
+}
+
+#[test]
+fn tighter_limits_count_depth_and_values() {
+    let within = |text: &str, depth, values| read_within(text.as_bytes(), ReadLimits { depth, values });
+    assert!(within("[[1],2]", 2, 4).is_ok());
+    assert_eq!(within("[[1],2]", 1, 4).unwrap_err().kind, ReadErrorKind::TooDeep(1));
+    assert_eq!(within("[[1],2]", 2, 3).unwrap_err().kind, ReadErrorKind::TooMany(3));
+    assert_eq!(within(&format!("[{}1]", "1,".repeat(1 << 20)), 2, 1000).unwrap_err().offset, 1999);
 }
 
 #[test]
