@@ -44,6 +44,7 @@ mod builder;
 mod call;
 mod capabilities;
 mod client;
+mod deliveries;
 mod error;
 mod key;
 mod meta;

@@ -133,6 +133,48 @@ impl Client {
         self.call(Call::post(path(&["requests", &id.to_string(), "cancel"])?, &body).under(&key)).await
     }
 
+    /// Fires the next rung of a pending request's ladder, or a named one.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn escalate(
+        &self,
+        id: RequestId,
+        rung: Option<u32>,
+        key: Option<&CallKey>,
+    ) -> Result<RequestView, ClientError> {
+        let key = key_or_minted(key)?;
+        let mut body = Object::new();
+        if let Some(rung) = rung {
+            body.insert("rung", u64::from(rung));
+        }
+        let path = path(&["requests", &id.to_string(), "escalate"])?;
+        self.call(Call::post(path, &Json::from(body)).under(&key)).await
+    }
+
+    /// Asks somebody else, who may answer from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn reassign(
+        &self,
+        id: RequestId,
+        to: &Target,
+        reason: Option<&str>,
+        key: Option<&CallKey>,
+    ) -> Result<RequestView, ClientError> {
+        let key = key_or_minted(key)?;
+        let mut body = Object::new();
+        body.insert("to", target(to));
+        if let Some(reason) = reason {
+            body.insert("reason", reason);
+        }
+        let path = path(&["requests", &id.to_string(), "reassign"])?;
+        self.call(Call::post(path, &Json::from(body)).under(&key)).await
+    }
+
     /// Answers, with a person's credential: a machine is always refused (rule P-4).
     ///
     /// # Errors
@@ -152,9 +194,8 @@ impl Client {
                 body.insert("partial", true);
             }
             Intent::Delegate(to) => {
-                let target = [("kind", Json::from(to.kind.as_str())), ("value", Json::from(to.value.as_str()))];
                 body.insert("disposition", Disposition::Delegate.as_str());
-                body.insert("delegate_to", Json::object(target));
+                body.insert("delegate_to", target(to));
             }
             Intent::DeclareUnable => {
                 body.insert("disposition", Disposition::Unable.as_str());
@@ -204,6 +245,10 @@ impl Client {
         let query: Vec<(&str, &str)> = cursor.map(|cursor| ("cursor", cursor)).into_iter().collect();
         self.call(Call::get(with_query(path(&["requests", &id.to_string(), "dispositions"])?, &query))).await
     }
+}
+
+fn target(target: &Target) -> Json {
+    Json::object([("kind", Json::from(target.kind.as_str())), ("value", Json::from(target.value.as_str()))])
 }
 
 /// The caller's key, or a fresh one.

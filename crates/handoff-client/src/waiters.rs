@@ -2,10 +2,10 @@
 
 use handoff_protocol::{
     decision::{
-        WaiterRef,
+        PushAttempt, PushAttempts, Redelivery, WaiterRef,
         view::{AckResult, ReattachResult, SignalList},
     },
-    id::{ResumeToken, SignalId},
+    id::{DeliveryId, ResumeToken, SignalId},
     json::{Json, Object},
 };
 use reqwest::StatusCode;
@@ -85,5 +85,27 @@ impl Client {
             body.insert("reason", reason);
         }
         self.call(Call::post(path(&["signals", &signal.to_string(), "ack"])?, &Json::from(body))).await
+    }
+
+    /// The attempts to push a signal to a callback, the last hundred, oldest first; none for one that goes nowhere.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn push_attempts(&self, signal: SignalId) -> Result<Vec<PushAttempt>, ClientError> {
+        let attempts: PushAttempts = self.call(Call::get(path(&["signals", &signal.to_string(), "attempts"])?)).await?;
+        Ok(attempts.data)
+    }
+
+    /// Queues one more attempt of a delivery, the push of a signal for example. Repeating it under the same key queues no
+    /// other.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn redeliver(&self, delivery: DeliveryId, key: Option<&CallKey>) -> Result<Redelivery, ClientError> {
+        let key = key_or_minted(key)?;
+        let body = Json::from(Object::new());
+        self.call(Call::post(path(&["deliveries", &delivery.to_string(), "redeliver"])?, &body).under(&key)).await
     }
 }

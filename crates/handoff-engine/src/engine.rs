@@ -1,13 +1,23 @@
 //! The engine and its builder.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, RwLock},
+};
 
-use handoff_protocol::{decision::Policy, id::TenantId, timestamp::Timestamp};
+use handoff_protocol::{
+    decision::{CallbackPolicy, Policy, channels::Channels, tenant_policy::VersionedPolicy},
+    id::{OrgId, TenantId},
+    timestamp::Timestamp,
+};
 
 use crate::{
+    callback::CallbackTransport,
     capability::{CapabilityProvider, Providers, RelayProvider},
+    channel::Channel,
     clock::{Clock, SystemClock},
     decision::SignsOfLife,
+    directory::Directory,
     entropy::{Entropy, SystemEntropy},
     hub::Hub,
     identity::IdentityError,
@@ -29,7 +39,12 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
+    pub(crate) callbacks: Option<Arc<dyn CallbackTransport>>,
     pub(crate) policy: Arc<Policy>,
+    pub(crate) directory: Option<Arc<dyn Directory>>,
+    pub(crate) channels: HashMap<String, Arc<dyn Channel>>,
+    /// The policies that are in force here.
+    pub(crate) policies: RwLock<HashMap<OrgId, Arc<VersionedPolicy>>>,
     pub(crate) public_base: String,
     pub(crate) hub: Hub,
     pub(crate) sweeps: SweepCounters,
@@ -61,12 +76,15 @@ pub struct Builder {
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signer: Option<Arc<dyn Signer>>,
+    callbacks: Option<Arc<dyn CallbackTransport>>,
     policy: Option<Policy>,
     public_base: Option<String>,
     capability_base: Option<String>,
     capability_providers: HashMap<String, Arc<dyn CapabilityProvider>>,
     capability_default: Option<Arc<dyn CapabilityProvider>>,
     sinks: Sinks,
+    directory: Option<Arc<dyn Directory>>,
+    channels: HashMap<String, Arc<dyn Channel>>,
 }
 
 /// An engine could not be built.
@@ -141,6 +159,12 @@ impl Builder {
         self
     }
 
+    /// Who pushes signals; without one a raise that names a callback is refused, and no endpoint is a default.
+    pub fn callbacks(mut self, transport: Arc<dyn CallbackTransport>) -> Self {
+        self.callbacks = Some(transport);
+        self
+    }
+
     /// What the deployment chooses.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
@@ -184,6 +208,18 @@ impl Builder {
         self
     }
 
+    /// Who knows people; without one the directory of the [`policy`](Self::policy) holds for every tenant.
+    pub fn directory(mut self, directory: Arc<dyn Directory>) -> Self {
+        self.directory = Some(directory);
+        self
+    }
+
+    /// A way to reach people, under its name. The pages of this deployment need none.
+    pub fn channel(mut self, channel: Arc<dyn Channel>) -> Self {
+        self.channels.insert(channel.name().to_owned(), channel);
+        self
+    }
+
     /// Builds the engine, publishes its signer's key and begins to listen to the store. Call it within a Tokio runtime.
     ///
     /// Timers act only while a [`worker`](crate::worker) runs.
@@ -195,6 +231,10 @@ impl Builder {
         let store = self.store.ok_or(BuildError::NoStore)?;
         let hub = Hub::default();
         let listener = hub.listen(store.wakes());
+        let mut policy = self.policy.unwrap_or_default();
+        if self.callbacks.is_none() {
+            policy.callbacks = CallbackPolicy::default();
+        }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(SystemEntropy));
         let relay = || {
@@ -202,6 +242,10 @@ impl Builder {
             Arc::new(RelayProvider::new(base, Arc::clone(&entropy))) as Arc<dyn CapabilityProvider>
         };
         let providers = Providers::new(self.capability_providers, self.capability_default.unwrap_or_else(relay));
+        let declared = policy.channels.as_ref().clone();
+        let with =
+            |channels: Channels, (name, channel): (&String, &Arc<dyn Channel>)| channels.with(name, channel.facts());
+        policy.channels = Arc::new(self.channels.iter().fold(declared, with));
         let engine = Engine {
             inner: Arc::new(Inner {
                 store,
@@ -209,7 +253,11 @@ impl Builder {
                 clock,
                 entropy,
                 signer: self.signer,
-                policy: Arc::new(self.policy.unwrap_or_default()),
+                callbacks: self.callbacks,
+                policy: Arc::new(policy),
+                directory: self.directory,
+                channels: self.channels,
+                policies: RwLock::default(),
                 public_base: self.public_base.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned()),
                 hub,
                 sweeps: SweepCounters::default(),

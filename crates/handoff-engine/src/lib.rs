@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`engine`] | [`Engine`] and its builder |
 //! | [`store`] | the store port |
-//! | [`clock`], [`entropy`], [`signer`], [`capability`], [`sink`] | the other ports |
+//! | [`channel`], [`directory`] | the ports that reach people, and know them |
+//! | [`clock`], [`entropy`], [`signer`], [`callback`], [`capability`], [`sink`] | the other ports |
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
@@ -19,9 +20,12 @@
 //!
 //! `examples/embed` in the repository is a complete program.
 
+pub mod callback;
 pub mod capability;
+pub mod channel;
 pub mod clock;
 pub mod decision;
+pub mod directory;
 mod document;
 pub mod engine;
 pub mod entropy;

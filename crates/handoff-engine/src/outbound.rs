@@ -46,6 +46,8 @@ pub struct OutboundStats {
     pub failed: u64,
     /// Sends that got no place in time and were put off.
     pub postponed: u64,
+    /// Callback endpoints that were disabled (rule H-8).
+    pub endpoints_disabled: u64,
 }
 
 /// Runs sends as tasks.
@@ -58,6 +60,7 @@ pub(crate) struct Outbound {
     succeeded: AtomicU64,
     failed: AtomicU64,
     postponed: AtomicU64,
+    endpoints_disabled: AtomicU64,
 }
 
 /// Counts a task for as long as it lives, however it ends.
@@ -79,6 +82,7 @@ impl Default for Outbound {
             succeeded: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             postponed: AtomicU64::new(0),
+            endpoints_disabled: AtomicU64::new(0),
         }
     }
 }
@@ -129,6 +133,11 @@ impl Outbound {
         });
     }
 
+    /// Counts an endpoint that was disabled.
+    pub(crate) fn endpoint_disabled(&self) {
+        self.endpoints_disabled.fetch_add(1, Ordering::Relaxed);
+    }
+
     async fn idle(&self) {
         // The sender lives as long as this does.
         let _ = self.tasks.subscribe().wait_for(|tasks| *tasks == 0).await;
@@ -145,6 +154,7 @@ impl Engine {
             succeeded: outbound.succeeded.load(Ordering::Relaxed),
             failed: outbound.failed.load(Ordering::Relaxed),
             postponed: outbound.postponed.load(Ordering::Relaxed),
+            endpoints_disabled: outbound.endpoints_disabled.load(Ordering::Relaxed),
         }
     }
 

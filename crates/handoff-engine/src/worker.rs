@@ -10,11 +10,10 @@ use std::{
 };
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
-use handoff_protocol::json::{from_json, read_str};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 use crate::{
-    decision::TimerAction,
+    decision::{self, TimerAction},
     engine::Engine,
     store::{ClaimedTimer, StoreError},
 };
@@ -24,6 +23,9 @@ const LEASE: Duration = Duration::from_secs(30);
 
 /// How many timers act at once: a store that commits in groups carries them in few commits.
 const AT_ONCE: usize = 64;
+
+/// How often signs of life are looked through during a sweep.
+const SIGNS: Duration = Duration::from_secs(1);
 
 /// How long a sweep that a commit asked for waits for more of them.
 const GATHER: Duration = Duration::from_millis(5);
@@ -112,11 +114,16 @@ impl Engine {
     ///
     /// If the store cannot be asked for timers.
     pub async fn run_due_timers(&self) -> Result<Swept, StoreError> {
-        self.write_signs_of_life().await;
+        let mut signs_written = None;
         let mut swept = Swept::default();
         let mut lag = Duration::ZERO;
         let mut acting = FuturesUnordered::new();
         loop {
+            // A sweep goes on for as long as something is due, and signs of life are due as well.
+            if signs_written.is_none_or(|at: Instant| at.elapsed() >= SIGNS) {
+                self.write_signs_of_life().await;
+                signs_written = Some(Instant::now());
+            }
             let room = if self.inner.due_now.is_stopped() { 0 } else { AT_ONCE.saturating_sub(acting.len()) };
             let claimed = self.inner.store.claim_timers(room, LEASE).await;
             let timers = match claimed {
@@ -194,9 +201,7 @@ impl Engine {
     }
 
     async fn act_on(&self, timer: ClaimedTimer) -> bool {
-        let action = read_str(&timer.action)
-            .map_err(|error| error.to_string())
-            .and_then(|json| from_json::<TimerAction>(json).map_err(|error| error.to_string()));
+        let action = decision::read_action(&timer.action);
         let ClaimedTimer { tenant, key, epoch, .. } = timer.clone();
         if let Ok(action) = action
             && let Some(destination) = action.destination()
@@ -212,8 +217,12 @@ impl Engine {
             // Sent, and so handed over above.
             Ok(TimerAction::CloseSession { .. }) => return true,
             Ok(TimerAction::PurgeReplays) => self.purge_replays(tenant, key, epoch).await,
-            Err(reason) => {
-                tracing::error!(key = %timer.key, reason, "a timer says nothing that this version understands");
+            Ok(TimerAction::WakePushes { endpoint }) => self.wake_pushes(tenant, endpoint, key, epoch).await,
+            Ok(TimerAction::Tend { request }) => self.tend(tenant, request, key, epoch).await,
+            // Whatever sends was handed over above.
+            Ok(TimerAction::Push { .. } | TimerAction::SendDelivery { .. } | TimerAction::TellChange { .. }) => Ok(()),
+            Err(error) => {
+                tracing::error!(key = %timer.key, %error, "a timer says nothing that this version understands");
                 return false;
             }
         };

@@ -79,6 +79,7 @@ impl Metrics {
             ("sends_succeeded", "Sends that the receiver took", outbound.succeeded),
             ("sends_failed", "Sends that the receiver did not take, each try", outbound.failed),
             ("sends_postponed", "Sends that got no place in time and were put off", outbound.postponed),
+            ("callback_endpoints_disabled", "Endpoints that failed for a day", outbound.endpoints_disabled),
         ] {
             registry.register(name, help, ConstCounter::new(count));
         }

@@ -6,6 +6,7 @@
 mod header;
 mod secret;
 mod sign;
+mod standard;
 mod verify;
 
 pub use header::{
@@ -14,4 +15,7 @@ pub use header::{
 };
 pub use secret::{CallbackSecret, EmptySecret};
 pub use sign::{NoActiveSecret, sign};
+pub use standard::{
+    StandardError, WEBHOOK_ID_HEADER, WEBHOOK_SIGNATURE_HEADER, WEBHOOK_TIMESTAMP_HEADER, sign_standard, standard_time,
+};
 pub use verify::{CallbackError, CallbackHeaders, FRESHNESS_WINDOW, Verified, verify};

@@ -12,8 +12,8 @@ pub(crate) mod text;
 mod ulid;
 
 pub use kinds::{
-    AuthorizationId, DeliveryId, GrantHandle, Id, KeyId, OrgId, ReceiptId, RenderingId, RequestId, ResumeToken,
-    SecretId, ServiceAccountId, SessionRef, SignalId, SinkRef, UserId,
+    AuthorizationId, DeliveryId, GrantHandle, Id, KeyId, MessageId, ObservationId, OrgId, ReceiptId, RenderingId,
+    RequestId, ResumeToken, SecretId, ServiceAccountId, SessionRef, SignalId, SinkRef, UserId,
 };
 pub use mint::Mint;
 pub use principal::PrincipalId;

@@ -9,6 +9,7 @@
 //! | [`json`] | the JSON value that everything digested is made of, its strict reader and RFC 8785 output |
 //! | [`id`], [`timestamp`], [`duration`], [`digest`] | the small values that cannot be wrong |
 //! | [`chain`], [`signature`], [`callback`] | receipts that verify offline, and pushes that can be trusted |
+//! | [`continuation`] | what a runtime hands over to have it back, sealed |
 //! | [`bundle`] | receipts with everything that proves them, verified offline |
 //! | [`principal`] | who acts: kinds, roles, strengths, scopes |
 //! | [`decision`] | requests, answers, receipts, authorizations: the transitions, one file a verb |
@@ -16,6 +17,7 @@
 pub mod bundle;
 pub mod callback;
 pub mod chain;
+pub mod continuation;
 pub mod decision;
 pub mod digest;
 pub mod duration;

@@ -1,25 +1,41 @@
 //! The configuration: typed, so that what starts can run.
 
+mod callbacks;
+mod channels;
 mod effective;
 mod error;
 mod file;
 mod places;
 mod read;
+mod sections;
 mod setting;
 mod strangers;
+mod tenants;
 
 use std::{
     collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use handoff_engine::engine::CAPABILITY_TRANSPORT_BASE;
-use handoff_protocol::{decision::Policy, duration::ExactDuration, secret::Secret};
+use handoff_protocol::{
+    continuation::Keyring,
+    decision::{CallbackPolicy, Policy},
+    duration::ExactDuration,
+    secret::Secret,
+};
 
-pub use self::{error::ConfigError, places::PlaceError, strangers::unknown_variables};
+pub use self::{
+    channels::{ChannelConfig, ChannelKind},
+    error::ConfigError,
+    places::PlaceError,
+    strangers::unknown_variables,
+    tenants::TenantConfig,
+};
 use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
 
 /// How often due timers are looked for unless the configuration says otherwise.
@@ -72,6 +88,16 @@ pub struct Config {
     /// The programs that take secret values, by the `provider` that requests name; `default` takes those of every other
     /// name, and without it they are dropped (rule K-S4).
     pub sinks: BTreeMap<String, SinkCommand>,
+    /// Where signals are pushed unless a raise says so itself, and which secrets sign.
+    pub callbacks: CallbackPolicy,
+    /// Whether callbacks reach the public internet alone; none for what the public base suggests (rule H-9).
+    pub callback_guard: Option<bool>,
+    /// What is known of tenants: policies, people, groups and rotations.
+    pub tenants: Vec<TenantConfig>,
+    /// The channels that reach people, besides the pages.
+    pub channels: Vec<ChannelConfig>,
+    /// What continuation data is sealed with, the key that seals first; none keeps none.
+    pub continuation: Option<Arc<Keyring>>,
     /// A file with principals and tokens to load at the start.
     pub bootstrap: Option<PathBuf>,
     /// Principals and tokens to load at the start, as JSON text.
@@ -151,12 +177,27 @@ impl Config {
             schemas: BTreeMap::new(),
             capability_transport_base: CAPABILITY_TRANSPORT_BASE.to_owned(),
             sinks: BTreeMap::new(),
+            callbacks: CallbackPolicy::default(),
+            callback_guard: None,
+            tenants: Vec::new(),
+            channels: Vec::new(),
+            continuation: None,
             bootstrap: None,
             bootstrap_json: None,
             log: LogFormat::Text,
             log_filter: None,
             crash_point: None,
         }
+    }
+}
+
+impl Config {
+    /// Whether callbacks reach the public internet alone: as configured, otherwise once people open the server by `https`.
+    #[must_use]
+    pub fn guards_callbacks(&self) -> bool {
+        let by_base =
+            matches!(&self.public_base, PublicBase::Fixed(base) if base.to_ascii_lowercase().starts_with("https:"));
+        self.callback_guard.unwrap_or(by_base)
     }
 }
 

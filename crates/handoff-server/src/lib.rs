@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`config`] | the configuration, and reading it from the environment and a file |
 //! | [`bootstrap`] | the principals and tokens that are loaded at the start |
+//! | [`reaching`] | the people, policies and channels of a configuration |
 //! | [`schemas`] | the JSON Schemas for `document` fields |
 //! | [`server`] | starting, and stopping without losing a request |
 //! | [`store`] | opening the store that a database address names |
@@ -39,6 +40,7 @@ mod database_url;
 mod likeness;
 mod listening;
 pub mod private_file;
+pub mod reaching;
 mod routes;
 pub mod schemas;
 pub mod server;
@@ -47,7 +49,7 @@ pub mod store;
 mod worker;
 
 pub use self::{
-    config::{Config, ConfigError, LogFormat, PublicBase, SinkCommand},
+    config::{ChannelConfig, ChannelKind, Config, ConfigError, LogFormat, PublicBase, SinkCommand, TenantConfig},
     crash_point::CrashPoint,
     database_url::{DatabaseUrl, DatabaseUrlError},
     server::{Running, Server, StartError},

@@ -2,8 +2,17 @@
 
 use std::{collections::BTreeMap, ffi::OsString, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use handoff_engine::{BuildError, Engine, IdentityError, identity::Credential, store::Store};
-use handoff_protocol::{decision::Policy, signature::SigningKey, timestamp::Timestamp};
+use handoff_channel_webhook::{Guard, WebhookTransport};
+use handoff_engine::{
+    BuildError, Engine, IdentityError,
+    callback::CallbackTransport,
+    decision::{ContinuationError, PolicyError},
+    identity::Credential,
+    store::Store,
+};
+use handoff_protocol::{
+    continuation::ContinuationKeyId, decision::Policy, signature::SigningKey, timestamp::Timestamp,
+};
 use handoff_sink_command::CommandSink;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
@@ -11,7 +20,9 @@ use crate::{
     LIFECYCLE,
     bootstrap::{self, BootstrapError},
     config::Config,
-    listening, routes,
+    listening,
+    reaching::{self, PolicyFileError},
+    routes,
     schemas::{RegisteredSchemas, SchemaError},
     signing_key::{self, SigningKeyError},
     store::{self, StoreOpenError},
@@ -71,6 +82,18 @@ pub enum StartError {
         /// The key that is published as signing.
         kid: String,
     },
+    /// Something is sealed with a key that is not configured.
+    #[error(
+        "continuation data is sealed with the key `{keys}`, which is not configured; put it back into \
+         HANDOFF_CONTINUATION_KEYS, behind the current one, and run `handoffd continuation reseal` before it is dropped"
+    )]
+    ContinuationKeyMissing {
+        /// The names of the keys.
+        keys: String,
+    },
+    /// The keys of what is sealed cannot be looked through.
+    #[error(transparent)]
+    Continuation(#[from] ContinuationError),
     /// The key in the file was retired: it signs no more.
     #[error(
         "the signing key {kid} in `{}` was retired at {retired_at} and signs no more; move the file away and start again: \
@@ -91,6 +114,12 @@ pub enum StartError {
     /// What is to be loaded cannot be kept.
     #[error("the principals cannot be loaded: {0}")]
     Load(#[from] IdentityError),
+    /// A policy cannot be used.
+    #[error(transparent)]
+    PolicyFile(#[from] PolicyFileError),
+    /// A policy cannot be put in force.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A document schema cannot be used.
     #[error(transparent)]
     Schema(#[from] SchemaError),
@@ -177,20 +206,30 @@ impl Running {
 async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, StartError> {
     // Opening reads and writes files, which must not hold up the tasks of this thread.
     let blocking = config.clone();
-    let (bootstrap, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
+    let (bootstrap, policies, schemas, store, key) = tokio::task::spawn_blocking(move || -> Result<_, StartError> {
         // What people wrote is checked as a whole before anything is made.
         let bootstrap = bootstrap::read(&blocking)?;
+        let policies = reaching::policies(&blocking)?;
         let schemas = RegisteredSchemas::load(&blocking.schemas)?;
         let store = store::open_for(&blocking)?;
         let key = signing_key::load(&blocking.signing_key)?;
-        Ok((bootstrap, schemas, store, key))
+        Ok((bootstrap, policies, schemas, store, key))
     })
     .await??;
     let key = match key {
         Some(key) => not_retired(config, &store, key).await?,
         None => make_key(config, &store).await?,
     };
+    let callbacks = config.callbacks.clone();
+    let can_sign = callbacks.can_sign();
+    let transport = (can_sign || reaching::posts(config)).then(|| {
+        let guard = if config.guards_callbacks() { Guard::PublicOnly } else { Guard::Open };
+        // The certificates that the system trusts are files as well.
+        tokio::task::spawn_blocking(move || WebhookTransport::new(guard))
+    });
     let policy = Policy {
+        callbacks,
+        continuation: config.continuation.clone(),
         link_only_permitted: config.link_only_permitted,
         max_quorum: config.max_quorum,
         idempotency_ttl: config.idempotency_window,
@@ -208,12 +247,34 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         let sink = Arc::new(CommandSink::new(&command.program, arguments));
         builder = if name == DEFAULT_SINK { builder.default_sink(sink) } else { builder.sink(name, sink) };
     }
+    let transport = match transport {
+        Some(transport) => Some(Arc::new(transport.await?) as Arc<dyn CallbackTransport>),
+        None => None,
+    };
+    if let Some(transport) = transport.as_ref().filter(|_| can_sign) {
+        builder = builder.callbacks(Arc::clone(transport));
+    }
+    if !config.tenants.is_empty() {
+        builder = builder.directory(Arc::new(reaching::directory(config)));
+    }
+    for channel in reaching::channels(config, transport.as_ref()) {
+        builder = builder.channel(channel);
+    }
     let engine = builder.build().await?;
+    let missing = engine.missing_continuation_keys().await?;
+    if !missing.is_empty() {
+        let keys = missing.iter().map(ContinuationKeyId::as_str).collect::<Vec<_>>().join("`, `");
+        return Err(StartError::ContinuationKeyMissing { keys });
+    }
     for warning in &bootstrap.warnings {
         tracing::warn!(target: LIFECYCLE, "{warning}");
     }
     for line in left_over(&engine.load_principals(bootstrap.principals).await?) {
         tracing::warn!(target: LIFECYCLE, "{line}");
+    }
+    for (tenant, policy) in policies {
+        let version = engine.load_policy(tenant, policy).await?;
+        tracing::info!(target: LIFECYCLE, %tenant, version, "a policy is in force");
     }
     engine.announce_public_base().await?;
     Ok(engine)

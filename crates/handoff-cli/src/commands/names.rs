@@ -28,10 +28,17 @@ pub(crate) fn target(text: &str) -> Result<Target, String> {
     if let Some(role) = text.strip_prefix("role:").filter(|role| Role::ALL.iter().any(|(name, _)| name == role)) {
         return Ok(target(TargetKind::Role, role));
     }
+    for (prefix, kind) in [("group:", TargetKind::Group), ("rotation:", TargetKind::Rotation)] {
+        if let Some(name) = text.strip_prefix(prefix).filter(|name| !name.is_empty()) {
+            return Ok(target(kind, name));
+        }
+    }
     if let Ok(person @ PrincipalId::User(_)) = PrincipalId::parse(text) {
         return Ok(target(TargetKind::Principal, &person.to_string()));
     }
-    Err("expected a person's id such as usr_01M8…, `role:viewer`, `role:editor`, `role:admin`, or `anyone`".to_owned())
+    Err("expected a person's id such as usr_01M8…, `role:viewer`, `role:editor`, `role:admin`, `group:NAME`, \
+         `rotation:NAME`, or `anyone`"
+        .to_owned())
 }
 
 /// The name of a person or a machine.

@@ -16,6 +16,7 @@ mod demo;
 mod examples;
 mod https;
 mod operator;
+mod reaching;
 mod verify;
 
 /// The demo's own reader of forms, so that a test can be the person.

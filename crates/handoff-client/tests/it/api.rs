@@ -7,6 +7,7 @@ use handoff_protocol::{
         ErrorCode, WaiterRef,
         terms::{AuthorizationState, RequestState, SignalType},
     },
+    id::DeliveryId,
     json::{Json, Object},
 };
 
@@ -40,6 +41,9 @@ async fn a_program_asks_waits_acts_once_and_proves_it() {
     let decision = signal.decision.clone().unwrap();
     assert_eq!(decision.values.to_text(), r#"{"decision":"yes"}"#);
     assert_eq!(machine.reattach(&waiter, None).await.unwrap().signals.len(), 1);
+    assert_eq!(machine.push_attempts(signal.id).await.unwrap(), [], "it goes nowhere but to polls");
+    let nothing = machine.redeliver(DeliveryId::from_ulid(signal.id.ulid()), None).await.unwrap_err();
+    assert!(nothing.is_refused_with(ErrorCode::RequestNotFound), "{nothing}");
     assert!(machine.acknowledge(signal.id, signal.resume_token, true, None).await.unwrap().first_ack);
     assert!(!machine.acknowledge(signal.id, signal.resume_token, true, Some("again")).await.unwrap().first_ack);
     assert!(machine.poll(&waiter, 0).await.unwrap().data.is_empty());

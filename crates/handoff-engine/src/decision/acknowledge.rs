@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Acknowledge, Acknowledged, DecisionError, Request, Signal, Waiter, acknowledge, check_scope,
+        Acknowledge, Acknowledged, Continuation, DecisionError, Request, Signal, Waiter, acknowledge, check_scope,
         terms::{Liveness, WaiterState},
         view::AckResult,
     },
@@ -14,7 +14,7 @@ use handoff_protocol::{
 use super::{apply::Writes, keys, tenant_of};
 use crate::{
     engine::Engine,
-    store::{Reads, RecordKey},
+    store::{Reads, RecordKey, TimerWrite},
     transaction::{Halt, Outcome},
 };
 
@@ -48,6 +48,17 @@ impl Engine {
                     let mut writes = Writes::default();
                     writes.put(Some(&signal), &*taken).map_err(Halt::Broken)?;
                     writes.put(Some(&request), &*moved).map_err(Halt::Broken)?;
+                    if taken.push.is_some() {
+                        writes.timer(TimerWrite::Remove { key: keys::push_timer(id) });
+                    }
+                    // What no signal will give back any more is not kept.
+                    if moved.continued
+                        && moved.state.is_final()
+                        && moved.waiter.unacked == 0
+                        && let Some(continuation) = view.get::<Continuation, _>(moved.id)?
+                    {
+                        writes.delete(&continuation);
+                    }
                     let result = AckResult { acked_at, first_ack: true };
                     Ok(Outcome::Write(writes.finish(&view.mint()), (result, living)))
                 }

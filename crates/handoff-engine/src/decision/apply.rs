@@ -5,17 +5,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use handoff_protocol::{
     decision::{
-        Authorization, DecisionError, Effects, RecordedDisposition, Request, Signal, TimerChange, Waiter,
+        Authorization, Continuation, DecisionError, Effects, Event, RecordedDisposition, Request, Signal, TimerChange,
+        Waiter,
         idempotency::{Replay, ReplayOutcome, ReplayScope},
     },
     digest::Digest,
     duration::ExactDuration,
-    id::Mint,
+    id::{Mint, TenantId},
     json::{Json, from_json, read_str, to_json},
     timestamp::Timestamp,
 };
 
 use super::{
+    deliveries,
     documents::{ReceiptPlace, ReplayRecord},
     held::Held,
     keys::{self, TimerAction},
@@ -23,7 +25,7 @@ use super::{
 use crate::{
     document::{self, Document, Kept},
     signer::Signer,
-    store::{BlobWrite, ChainAppend, EventType, NewEvent, StoreError, TimerWrite, WriteSet},
+    store::{BlobWrite, ChainAppend, EventType, NewEvent, StoreError, TimerKey, TimerWrite, WriteSet},
     transaction::Halt,
 };
 
@@ -34,6 +36,20 @@ pub(crate) struct Before<'a> {
     pub(crate) waiter: Option<&'a Kept<Waiter>>,
     pub(crate) successor: Option<&'a Kept<Request>>,
     pub(super) held: Option<&'a Held>,
+    /// The timer that the transition runs under, if it is one of reaching people.
+    pub(crate) claim: Claimed<'a>,
+}
+
+/// What becomes of the claimed timer that a transition runs under.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Claimed<'a> {
+    /// There is none that matters here.
+    #[default]
+    Nothing,
+    /// It is settled, so that what it waits for next needs it again.
+    Settled(&'a TimerKey),
+    /// It stays claimed, and is not to be touched.
+    Held(&'a TimerKey),
 }
 
 /// A write-set under construction.
@@ -79,6 +95,15 @@ impl Writes {
         self.set.timers.push(write);
     }
 
+    /// Tells of something that happened.
+    pub(crate) fn event(&mut self, event: &Event) {
+        self.set.events.push(NewEvent {
+            event_type: EventType::from_static(event.event_type.as_str()),
+            subject: event.request_id.to_string(),
+            data: Arc::from(Json::Object(event.data.clone()).to_text()),
+        });
+    }
+
     /// Everything that a transition of a request names.
     pub(crate) fn effects(
         &mut self,
@@ -96,6 +121,10 @@ impl Writes {
         }
         for signal in &effects.signals {
             self.put::<Signal>(None, signal)?;
+            self.push(TenantId::Org(effects.request.org_id), signal, signal.created_at)?;
+        }
+        if let Some(continuation) = &effects.continuation {
+            self.put::<Continuation>(None, continuation)?;
         }
         if let Some(authorization) = &effects.authorization {
             self.put::<Authorization>(None, authorization)?;
@@ -127,13 +156,7 @@ impl Writes {
                 .blobs
                 .push(BlobWrite::Store { owner: rendering.id.to_string(), bytes: Bytes::from(rendering.text.clone()) });
         }
-        for event in &effects.events {
-            self.set.events.push(NewEvent {
-                event_type: EventType::from_static(event.event_type.as_str()),
-                subject: event.request_id.to_string(),
-                data: Arc::from(Json::Object(event.data.clone()).to_text()),
-            });
-        }
+        effects.events.iter().for_each(|event| self.event(event));
         let (request, waiter) = (effects.request.id, effects.request.waiter_ref.digest());
         for timer in &effects.timers {
             self.timer(match timer {
@@ -170,6 +193,8 @@ impl Writes {
                 TimerChange::ClearAttempt => TimerWrite::Remove { key: keys::attempt_timer(request) },
             });
         }
+        let requested = before.request.map(|kept| &kept.document);
+        self.set.timers.extend(deliveries::timers(requested, &effects.request, before.claim)?);
         self.set.wakes.push(keys::request_topic(effects.request.id));
         self.set.wakes.push(keys::waiter_topic(&effects.request.waiter_ref));
         self.set.wakes.push(keys::inbox_topic());

@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Authorization, RecordedDisposition, Request, Signal, Waiter,
+        Authorization, Continuation, EndpointHealth, PushLog, RecordedDisposition, Request, Signal, Waiter,
         capability::{Grant, GrantSession},
         idempotency::Replay,
         terms::{Liveness, RequestState, WaiterState},
@@ -30,6 +30,8 @@ impl Document for Request {
             IndexRow { index: keys::BY_STATE, sort_key: keys::by_state(self.state, self.id) },
             IndexRow { index: keys::BY_WAITER, sort_key: keys::by_waiter(&self.waiter_ref, self.id) },
         ];
+        let deliveries = self.deliveries.iter().map(|delivery| keys::by_delivery(delivery.id));
+        rows.extend(deliveries.map(|sort_key| IndexRow { index: keys::BY_DELIVERY, sort_key }));
         if self.state == RequestState::Pending {
             rows.push(IndexRow { index: keys::OPEN_BY_WAITER, sort_key: keys::by_waiter(&self.waiter_ref, self.id) });
             rows.push(IndexRow {
@@ -81,7 +83,13 @@ impl Document for Signal {
         if self.acked_at.is_some() {
             return Vec::new();
         }
-        vec![IndexRow { index: keys::UNACKED, sort_key: keys::unacked(&self.waiter_ref, self.sequence) }]
+        let mut rows =
+            vec![IndexRow { index: keys::UNACKED, sort_key: keys::unacked(&self.waiter_ref, self.sequence) }];
+        if let Some(push) = self.push.as_ref().filter(|push| push.resting) {
+            let sort_key = keys::resting(push.callback.url_digest(), self.id);
+            rows.push(IndexRow { index: keys::RESTING, sort_key });
+        }
+        rows
     }
 }
 
@@ -131,6 +139,43 @@ impl Document for RecordedDisposition {
 
     fn index(&self) -> Vec<IndexRow> {
         vec![IndexRow { index: keys::DISPOSITIONS, sort_key: keys::disposition(self.request_id, self.n) }]
+    }
+}
+
+impl Document for Continuation {
+    const KIND: RecordKind = keys::CONTINUATION;
+
+    fn id(&self) -> String {
+        self.request_id.to_string()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        let row = |key| IndexRow { index: keys::SEALED, sort_key: keys::sealed(key, self.request_id) };
+        self.resume_payload.iter().map(|sealed| row(&sealed.key)).collect()
+    }
+}
+
+impl Document for PushLog {
+    const KIND: RecordKind = keys::PUSH_LOG;
+
+    fn id(&self) -> String {
+        self.signal_id.to_string()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        Vec::new()
+    }
+}
+
+impl Document for EndpointHealth {
+    const KIND: RecordKind = keys::ENDPOINT;
+
+    fn id(&self) -> String {
+        self.url_digest.hex()
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        Vec::new()
     }
 }
 

@@ -1,21 +1,24 @@
 //! The inbox: pending requests in the order in which they want an answer, and of them those that a person may answer.
 //!
 //! A pending request stands in the index `request.inbox` once for everybody, and once for each way in which somebody may
-//! answer it: by a role alone, or as an assignee. Within each of these, rows sort by urgency, then by deadline, then by
-//! age. A person's inbox is the merge of the few runs that their role and their id open, so it is exact however much else
-//! is pending, and reads no more than a page from each run.
+//! answer it: by a role alone, or as an assignee, declared or by being passed on to. Within each of these, rows sort by urgency, then by deadline, then by
+//! age. A person's inbox is the merge of the few runs that their role, their id, their groups and their turns open, so it
+//! is exact however much else is pending, and reads no more than a page from each run.
 
 use std::collections::BTreeMap;
 
 use handoff_protocol::{
     decision::{
-        DecisionError, Request, check_scope, limits,
+        DecisionError, Request, Target, check_scope,
+        directory::Directory,
+        limits,
         terms::{TargetKind, Urgency},
         view::RequestView,
     },
     digest::Digest,
     json::Json,
     principal::{Principal, Role, Scope},
+    timestamp::Timestamp,
 };
 
 use super::{internal, keys, tenant_of};
@@ -106,8 +109,9 @@ impl Engine {
     ) -> Result<Inbox, DecisionError> {
         check_scope(principal, Scope::RequestsRead)?;
         let limit = limit.clamp(1, limits::MAX_PAGE);
+        let people = self.people(principal.tenant).await?;
         let mut found = BTreeMap::new();
-        for run in runs_of(principal, scope) {
+        for run in runs_of(principal, scope, &people, self.now()) {
             let scan = IndexScan {
                 tenant: tenant_of(principal),
                 index: keys::INBOX,
@@ -137,22 +141,17 @@ impl Engine {
 /// The rows of a pending request.
 pub(super) fn rows(request: &Request) -> Vec<IndexRow> {
     let place = InboxPlace::of(request);
-    let authority = request.requires.get("authority");
-    let text = |json: Option<&Json>| json.and_then(Json::as_str).map(str::to_owned);
-    let role = text(authority.and_then(|authority| authority.get("min_role")));
-    let role = role.unwrap_or_else(|| Role::default().as_str().to_owned());
-    // A secret sets a floor, whatever is declared (rule A-2).
-    let role = if request.asked_secret { Role::Admin.as_str().to_owned() } else { role };
-    let assignees = authority.and_then(|authority| authority.get("assignees")).and_then(Json::as_array);
+    let (role, mut assignees) = needed(request);
     let mut runs = vec![everybody()];
-    match assignees.filter(|assignees| !assignees.is_empty()) {
-        None => runs.push(run(&role, TargetKind::Anyone.as_str(), "")),
-        Some(assignees) => runs.extend(assignees.iter().map(|target| {
-            let (kind, value) = (text(target.get("kind")), text(target.get("value")));
-            let anyone = kind.as_deref() == Some(TargetKind::Anyone.as_str());
-            let value = value.filter(|_| !anyone).unwrap_or_default();
-            run(&role, &kind.unwrap_or_default(), &value)
-        })),
+    if assignees.is_empty() {
+        runs.push(run(&role, TargetKind::Anyone.as_str(), ""));
+    } else {
+        let also = &request.progress.also_assigned;
+        assignees.extend(also.iter().map(|target| (target.kind.as_str().to_owned(), target.value.clone())));
+        runs.extend(assignees.iter().map(|(kind, value)| {
+            let anyone = kind == TargetKind::Anyone.as_str();
+            run(&role, kind, if anyone { "" } else { value })
+        }));
     }
     // An assignee may be named twice, and a row stands once.
     runs.sort_unstable_by_key(|run| *run.as_bytes());
@@ -160,17 +159,37 @@ pub(super) fn rows(request: &Request) -> Vec<IndexRow> {
     runs.iter().map(|run| IndexRow { index: keys::INBOX, sort_key: key(run, place) }).collect()
 }
 
+/// The lowest role that may answer, and the assignees by kind and value.
+fn needed(request: &Request) -> (String, Vec<(String, String)>) {
+    if let Some(authority) = request.authority_by_policy() {
+        let named = |target: Target| (target.kind.as_str().to_owned(), target.value);
+        return (authority.min_role.as_str().to_owned(), authority.assignees.into_iter().map(named).collect());
+    }
+    let authority = request.requires.get("authority");
+    let text = |json: Option<&Json>| json.and_then(Json::as_str).map(str::to_owned);
+    let role = text(authority.and_then(|authority| authority.get("min_role")));
+    // A secret sets a floor, whatever is declared (rule A-2).
+    let role = if request.asked_secret { Some(Role::Admin.as_str().to_owned()) } else { role };
+    let assignees = authority.and_then(|authority| authority.get("assignees")).and_then(Json::as_array);
+    let named =
+        |target: &Json| (text(target.get("kind")).unwrap_or_default(), text(target.get("value")).unwrap_or_default());
+    let assignees = assignees.into_iter().flatten().map(named).collect();
+    (role.unwrap_or_else(|| Role::default().as_str().to_owned()), assignees)
+}
+
 /// The runs that a person's inbox is merged from (rules ).
-fn runs_of(principal: &Principal, scope: InboxScope) -> Vec<Digest> {
+fn runs_of(principal: &Principal, scope: InboxScope, people: &Directory, now: Timestamp) -> Vec<Digest> {
     if scope == InboxScope::All {
         return vec![everybody()];
     }
+    let places = people.places_of(principal, now);
     let held = || Role::ALL.iter().filter(|(_, role)| *role <= principal.role);
     let mut runs = Vec::new();
     for (needed, _) in held() {
         runs.push(run(needed, TargetKind::Anyone.as_str(), ""));
         runs.extend(held().map(|(role, _)| run(needed, TargetKind::Role.as_str(), role)));
         runs.extend(principal.id().map(|id| run(needed, TargetKind::Principal.as_str(), &id.to_string())));
+        runs.extend(places.iter().map(|(kind, name)| run(needed, kind.as_str(), name)));
     }
     runs
 }

@@ -1,14 +1,16 @@
 //! The names of this domain's rows: kinds, indexes, topics, timers.
 
 use handoff_protocol::{
+    continuation::ContinuationKeyId,
     decision::{WaiterRef, terms::RequestState},
     digest::Digest,
-    id::{RequestId, SessionRef, Ulid},
+    id::{DeliveryId, RequestId, SessionRef, SignalId, Ulid},
+    json::{from_json, read_str},
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::store::{ChainName, IndexName, RecordKind, TimerKey, Topic};
+use crate::store::{ChainName, IndexName, RecordKind, StoreError, TimerKey, Topic};
 
 pub(crate) const REQUEST: RecordKind = RecordKind::from_static("request");
 pub(crate) const WAITER: RecordKind = RecordKind::from_static("waiter");
@@ -18,7 +20,14 @@ pub(crate) const DISPOSITION: RecordKind = RecordKind::from_static("disposition"
 pub(crate) const RECEIPT: RecordKind = RecordKind::from_static("receipt");
 pub(crate) const GRANT: RecordKind = RecordKind::from_static("grant");
 pub(crate) const SESSION: RecordKind = RecordKind::from_static("grant_session");
+pub(crate) const CHANNEL_MESSAGE: RecordKind = RecordKind::from_static("channel_message");
+pub(crate) const OBSERVATION: RecordKind = RecordKind::from_static("observation");
+pub(crate) const POLICY: RecordKind = RecordKind::from_static("policy");
+pub(crate) const POLICY_HEAD: RecordKind = RecordKind::from_static("policy_head");
 pub(crate) const REPLAY: RecordKind = RecordKind::from_static("replay");
+pub(crate) const CONTINUATION: RecordKind = RecordKind::from_static("continuation");
+pub(crate) const PUSH_LOG: RecordKind = RecordKind::from_static("push_log");
+pub(crate) const ENDPOINT: RecordKind = RecordKind::from_static("callback_endpoint");
 
 /// The chain of a tenant's receipts.
 pub const RECEIPTS: ChainName = ChainName::from_static("receipts");
@@ -45,12 +54,22 @@ pub(crate) const SESSIONS: IndexName = IndexName::from_static("grant_session.req
 pub(crate) const INBOX: IndexName = IndexName::from_static("request.inbox");
 /// Dispositions that decided nothing, by request, then number.
 pub(crate) const DISPOSITIONS: IndexName = IndexName::from_static("disposition.request");
+/// The request of each delivery, by the delivery's id.
+pub(crate) const BY_DELIVERY: IndexName = IndexName::from_static("delivery.id");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
+/// Signals whose push rests, by the digest of the endpoint's address, then signal.
+pub(crate) const RESTING: IndexName = IndexName::from_static("signal.resting");
+/// Sealed continuation data, by the name of its key, then request.
+pub(crate) const SEALED: IndexName = IndexName::from_static("continuation.key");
 /// Replay records, by the time they lapse.
 pub(crate) const REPLAYS: IndexName = IndexName::from_static("replay.expiry");
 
 pub(crate) fn by_id(id: RequestId) -> Vec<u8> {
+    ulid_bytes(id.ulid()).to_vec()
+}
+
+pub(crate) fn by_delivery(id: DeliveryId) -> Vec<u8> {
     ulid_bytes(id.ulid()).to_vec()
 }
 
@@ -107,6 +126,20 @@ pub(crate) fn session_of(request: RequestId, resolved_at: Timestamp, session: Se
     [by_id(request).as_slice(), &time_bytes(resolved_at), &ulid_bytes(session.ulid())].concat()
 }
 
+pub(crate) fn resting(endpoint: Digest, signal: SignalId) -> Vec<u8> {
+    [endpoint.as_bytes().as_slice(), &ulid_bytes(signal.ulid())].concat()
+}
+
+/// No name of a key holds a NUL, so no key's rows are among another's.
+pub(crate) fn sealed(key: &ContinuationKeyId, request: RequestId) -> Vec<u8> {
+    [key.as_str().as_bytes(), &[0], &ulid_bytes(request.ulid())].concat()
+}
+
+/// Beyond every row of a key, and before those of the next.
+pub(crate) fn after_key(key: &ContinuationKeyId) -> Vec<u8> {
+    [key.as_str().as_bytes(), &[1]].concat()
+}
+
 pub(crate) fn replay_expiry(expires_at: Timestamp, id: &str) -> Vec<u8> {
     [time_bytes(expires_at).as_slice(), id.as_bytes()].concat()
 }
@@ -144,12 +177,47 @@ pub(crate) fn attempt_timer(id: RequestId) -> TimerKey {
     TimerKey::new(format!("attempt/{id}"))
 }
 
+pub(crate) fn tend_timer(id: RequestId) -> TimerKey {
+    TimerKey::new(format!("tend/{id}"))
+}
+
+pub(crate) fn send_timer(id: DeliveryId) -> TimerKey {
+    TimerKey::new(format!("send/{id}"))
+}
+
+pub(crate) fn change_timer(id: RequestId) -> TimerKey {
+    TimerKey::new(format!("change/{id}"))
+}
+
+/// What deliveries through one channel wait for each other by: a share of its people, so that an address that hangs holds
+/// up few, and a channel that hangs no other channel.
+pub(crate) fn channel_destination(channel: &str, person: &str) -> Digest {
+    const SHARES: u8 = 16;
+    let share = Digest::of(person).as_bytes().first().map_or(0, |byte| byte % SHARES);
+    Digest::of(format!("channel/{channel}/{share}"))
+}
+
 pub(crate) fn lease_timer(waiter: Digest) -> TimerKey {
     TimerKey::new(format!("lease/{}", waiter.hex()))
 }
 
 pub(crate) fn session_timer(session: SessionRef) -> TimerKey {
     TimerKey::new(format!("session/{session}"))
+}
+
+pub(crate) fn push_timer(signal: SignalId) -> TimerKey {
+    TimerKey::new(format!("push/{signal}"))
+}
+
+pub(crate) fn wake_timer(endpoint: Digest) -> TimerKey {
+    TimerKey::new(format!("wake-pushes/{}", endpoint.hex()))
+}
+
+/// Reads what a timer does.
+pub(crate) fn read_action(text: &str) -> Result<TimerAction, StoreError> {
+    let unreadable = |reason: String| StoreError::Corrupt(format!("a timer's action: {reason}"));
+    let json = read_str(text).map_err(|error| unreadable(error.to_string()))?;
+    from_json(json).map_err(|error| unreadable(error.to_string()))
 }
 
 /// What a timer of this domain does when its time comes.
@@ -188,6 +256,46 @@ pub(crate) enum TimerAction {
     },
     /// Delete replay records that lapsed.
     PurgeReplays,
+    /// Do what reaching people asks for.
+    Tend {
+        /// About which request.
+        request: RequestId,
+    },
+    /// Send a delivery.
+    SendDelivery {
+        /// Of which request.
+        request: RequestId,
+        /// Which one.
+        delivery: DeliveryId,
+        /// What it waits for others by.
+        destination: Digest,
+        /// How often it was put off.
+        #[serde(default)]
+        put_off: u32,
+    },
+    /// Tell channels that what they show is out of date.
+    TellChange {
+        /// Of which request.
+        request: RequestId,
+        /// How often it was put off.
+        #[serde(default)]
+        put_off: u32,
+    },
+    /// Push a signal.
+    Push {
+        /// Which.
+        signal: SignalId,
+        /// What stands for its destination among the places of the outbound executor.
+        to: Digest,
+        /// How often it was put off since it was last tried.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        put_off: u32,
+    },
+    /// Push what rested while an endpoint was disabled.
+    WakePushes {
+        /// The digest of its address.
+        endpoint: Digest,
+    },
 }
 
 impl TimerAction {
@@ -195,39 +303,61 @@ impl TimerAction {
     pub(crate) fn destination(self) -> Option<Digest> {
         match self {
             Self::CloseSession { provider, .. } => Some(provider),
+            Self::SendDelivery { destination, .. } => Some(destination),
+            Self::TellChange { request, .. } => Some(channel_destination("", &request.to_string())),
+            Self::Push { to, .. } => Some(to),
             Self::Expire { .. }
             | Self::Lapse { .. }
             | Self::LapseLease { .. }
             | Self::LapseSession { .. }
-            | Self::PurgeReplays => None,
+            | Self::PurgeReplays
+            | Self::WakePushes { .. }
+            | Self::Tend { .. } => None,
         }
     }
 
     /// How often its send was put off since it was last tried.
     pub(crate) fn times_put_off(self) -> u32 {
         match self {
-            Self::CloseSession { put_off, .. } => put_off,
+            Self::CloseSession { put_off, .. }
+            | Self::SendDelivery { put_off, .. }
+            | Self::TellChange { put_off, .. }
+            | Self::Push { put_off, .. } => put_off,
             Self::Expire { .. }
             | Self::Lapse { .. }
             | Self::LapseLease { .. }
             | Self::LapseSession { .. }
-            | Self::PurgeReplays => 0,
+            | Self::PurgeReplays
+            | Self::WakePushes { .. }
+            | Self::Tend { .. } => 0,
         }
     }
 
     /// The same, put off once more.
-    pub(crate) fn put_off_once_more(self) -> Self {
-        match self {
-            Self::CloseSession { session, provider, put_off } => {
-                Self::CloseSession { session, provider, put_off: put_off.saturating_add(1) }
-            }
-            Self::Expire { .. }
-            | Self::Lapse { .. }
-            | Self::LapseLease { .. }
-            | Self::LapseSession { .. }
-            | Self::PurgeReplays => self,
+    pub(crate) fn put_off_once_more(mut self) -> Self {
+        let times = self.times_put_off().saturating_add(1);
+        if let Self::CloseSession { put_off, .. }
+        | Self::Push { put_off, .. }
+        | Self::SendDelivery { put_off, .. }
+        | Self::TellChange { put_off, .. } = &mut self
+        {
+            *put_off = times;
         }
+        self
     }
+
+    /// The same, tried just now.
+    pub(crate) fn tried(mut self) -> Self {
+        if let Self::Push { put_off, .. } = &mut self {
+            *put_off = 0;
+        }
+        self
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Replay records are purged an hour at a time, so that retention is a handful of timers a tenant and not one a record.

@@ -11,19 +11,29 @@ mod attempt;
 mod cancel;
 mod capabilities;
 mod correct;
+mod deliver;
+mod deliveries;
 mod dispositions;
 mod documents;
+mod escalate;
 mod follow;
+mod grade;
 mod held;
 mod inbox;
 mod keys;
 mod lease;
 mod list;
+mod observe;
 mod operate;
+mod policies;
 mod proof;
+mod push;
 mod raise;
 mod read;
+mod reassign;
 mod redeem;
+mod redeliver;
+mod resume;
 mod send;
 mod sink;
 mod supersede;
@@ -42,10 +52,16 @@ pub use self::{
     follow::{Change, InboxFeed, RequestFeed, Standing},
     inbox::{Inbox, InboxPlace, InboxScope},
     list::{RequestFilter, Span},
+    observe::Noted,
+    policies::PolicyError,
     raise::Raised,
     read::ReceiptFilter,
+    resume::{ContinuationError, ContinuationKeyUse},
 };
-pub(crate) use self::{keys::TimerAction, lease::SignsOfLife};
+pub(crate) use self::{
+    keys::{TimerAction, read_action},
+    lease::SignsOfLife,
+};
 use crate::{
     engine::Engine,
     store::{Moment, Reads},

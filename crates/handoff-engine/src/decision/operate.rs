@@ -67,10 +67,28 @@ impl Engine {
             + Sync
             + 'static,
     {
+        let object = operate.id.to_string();
+        self.operate_on(&object, operate, transition).await
+    }
+
+    /// The same for an operation whose object, as its idempotency key knows it, is something of the request.
+    pub(super) async fn operate_on<R, F>(
+        &self,
+        object: &str,
+        operate: Operate<'_>,
+        transition: F,
+    ) -> Result<R, DecisionError>
+    where
+        R: Serialize + DeserializeOwned + Send + 'static,
+        F: Fn(&View<'_>, &Request, &Waiter, &mut Context<'_>) -> Result<Done<R>, Halt<DecisionError>>
+            + Send
+            + Sync
+            + 'static,
+    {
         let transition = Arc::new(transition);
         let mut seen = Seen::default();
         loop {
-            let done = self.operate_with(&operate, &seen, Arc::clone(&transition)).await;
+            let done = self.operate_with(object, &operate, &seen, Arc::clone(&transition)).await;
             match seen.ask(self).await {
                 Some(answers) => seen = answers,
                 None => return done,
@@ -81,6 +99,7 @@ impl Engine {
     /// Runs a transition with what providers saw of the request's open sessions, as far as they were asked.
     async fn operate_with<R, F>(
         &self,
+        object: &str,
         operate: &Operate<'_>,
         seen: &Seen,
         transition: Arc<F>,
@@ -95,7 +114,7 @@ impl Engine {
         let Operate { principal, operation, id, key, digest, reads } = operate;
         let (operation, id, digest, reads, seen) = (*operation, *id, *digest, reads.clone(), seen.clone());
         let keyed = key.map(|key| Keyed {
-            scope: ReplayScope::new(principal, operation, Some(id), key),
+            scope: ReplayScope::of(principal, operation, object, key),
             digest,
             ttl: self.policy().idempotency_ttl,
         });
@@ -103,7 +122,7 @@ impl Engine {
         if let Some(keyed) = &keyed {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
-        let (policy, signer) = (Arc::clone(&self.inner.policy), self.inner.signer.clone());
+        let (policy, signer) = (self.policy_for(tenant_of(principal)).await?, self.inner.signer.clone());
         self.decide(tenant_of(principal), reads, move |view, moment| {
             let stored = match &keyed {
                 Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
@@ -133,6 +152,7 @@ impl Engine {
                 waiter: Some(&waiter),
                 successor: done.successor.as_ref(),
                 held: Some(&held),
+                ..Before::default()
             };
             writes.effects(before, &done.effects, signer.as_deref()).map_err(Halt::Broken)?;
             if let Some(keyed) = &keyed {

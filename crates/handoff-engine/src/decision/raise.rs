@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use handoff_protocol::{
     decision::{
-        Context, DecisionError, Raise, Request, Waiter,
+        Context, DecisionError, Policy, Raise, Request, Waiter,
         idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
         join, raise,
         view::RequestView,
@@ -59,7 +59,8 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<Raised, DecisionError> {
-        let mut command = Arc::new(Raise::read(principal, body, self.policy())?);
+        let policy = self.policy_for(tenant_of(principal)).await?;
+        let mut command = Arc::new(Raise::read(principal, body, &policy)?);
         let keyed = key.map(|key| Keyed {
             scope: ReplayScope::new(principal, Operation::Raise, None, key),
             digest: command.digest(),
@@ -67,7 +68,7 @@ impl Engine {
         });
         let tenant = tenant_of(principal);
         loop {
-            match self.raise_once(principal, Arc::clone(&command), keyed.clone()).await? {
+            match self.raise_once(principal, (Arc::clone(&command), Arc::clone(&policy)), keyed.clone()).await? {
                 Came::Fresh(request, created) => {
                     return Ok(Raised {
                         request: RequestView::new(*request, None, None, self.public_base())?,
@@ -91,7 +92,7 @@ impl Engine {
     async fn raise_once(
         &self,
         principal: &Principal,
-        command: Arc<Raise>,
+        (command, policy): (Arc<Raise>, Arc<Policy>),
         keyed: Option<Keyed>,
     ) -> Result<Came, DecisionError> {
         let same_question = IndexRead {
@@ -104,7 +105,7 @@ impl Engine {
         if let Some(keyed) = &keyed {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
-        let (asker, policy) = (principal.clone(), Arc::clone(&self.inner.policy));
+        let asker = principal.clone();
         self.decide(tenant_of(principal), reads, move |view, moment| {
             let stored = match &keyed {
                 Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,

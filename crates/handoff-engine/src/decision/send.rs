@@ -21,17 +21,25 @@ const LONGEST: Duration = Duration::from_secs(30);
 impl Engine {
     /// Hands a claimed timer to the outbound executor. Nothing is waited for.
     pub(crate) fn hand_over(&self, timer: ClaimedTimer, action: TimerAction, destination: Digest) {
-        let (engine, sender, claimed) = (self.clone(), self.clone(), timer.clone());
+        let (sender, claim) = (self.clone(), timer.clone());
         let send = async move {
             match action {
-                TimerAction::CloseSession { session, .. } => sender.close_session(claimed, session).await,
+                TimerAction::CloseSession { session, .. } => sender.close_session(claim, session).await,
+                TimerAction::Push { signal, .. } => sender.push(&claim, signal).await,
+                TimerAction::SendDelivery { request, delivery, .. } => {
+                    sender.send_delivery(claim, request, delivery).await
+                }
+                TimerAction::TellChange { request, .. } => sender.tell_change(claim, request).await,
                 TimerAction::Expire { .. }
                 | TimerAction::Lapse { .. }
                 | TimerAction::LapseLease { .. }
                 | TimerAction::LapseSession { .. }
-                | TimerAction::PurgeReplays => Sent::Nothing,
+                | TimerAction::PurgeReplays
+                | TimerAction::WakePushes { .. }
+                | TimerAction::Tend { .. } => Sent::Nothing,
             }
         };
+        let engine = self.clone();
         let put_off = async move { engine.put_off(timer, action).await };
         self.inner.outbound.start(destination, send, put_off);
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use handoff_protocol::{
-    decision::{Context, DecisionError, Fired, Request, Waiter, expire, lapse},
+    decision::{Context, DecisionError, Fired, Policy, Request, Waiter, expire, lapse, tend},
     id::{RequestId, TenantId},
 };
 
 use super::{
-    apply::{Before, Writes, json_text},
+    apply::{Before, Claimed, Writes, json_text},
     documents::ReplayRecord,
     held::Held,
     keys::{self, TimerAction},
@@ -62,6 +62,20 @@ impl Engine {
             .await
     }
 
+    /// Does what reaching people asks for, under the claim of its timer (R4, V-9).
+    pub(crate) async fn tend(
+        &self,
+        tenant: TenantId,
+        id: RequestId,
+        timer: TimerKey,
+        epoch: u64,
+    ) -> Result<(), DecisionError> {
+        let claim = Claim { timer, epoch, action: TimerAction::Tend { request: id } };
+        let policy = self.policy_for_claims(tenant).await?;
+        self.fire_under(policy, tenant, id, Reads::none(), claim, |_, request, _, context| Ok(tend(request, context)))
+            .await
+    }
+
     /// Runs what a request's timer comes to. The commit settles the claim, so of two workers one acts.
     async fn fire<F>(
         &self,
@@ -77,7 +91,26 @@ impl Engine {
             + Sync
             + 'static,
     {
-        let (policy, signer) = (Arc::clone(&self.inner.policy), self.inner.signer.clone());
+        let policy = self.policy_for(tenant).await?;
+        self.fire_under(policy, tenant, id, reads, claim, transition).await
+    }
+
+    async fn fire_under<F>(
+        &self,
+        policy: Arc<Policy>,
+        tenant: TenantId,
+        id: RequestId,
+        reads: Reads,
+        claim: Claim,
+        transition: F,
+    ) -> Result<(), DecisionError>
+    where
+        F: Fn(&View<'_>, &Request, &Waiter, &mut Context<'_>) -> Result<Fired, Halt<DecisionError>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let signer = self.inner.signer.clone();
         self.decide(tenant, reads.record(RecordKey::new(keys::REQUEST, id)), move |view, moment| {
             let mut mint = view.mint();
             let mut writes = Writes::default();
@@ -92,10 +125,12 @@ impl Engine {
                     Context { now: moment.now, mint: &mut mint, policy: &policy, capabilities: &capabilities };
                 match transition(view, &request.document, &waiter.document, &mut context)? {
                     Fired::Acted(effects) => {
+                        let claim = Claimed::Settled(&claim.timer);
                         let before = Before {
                             request: Some(&request),
                             waiter: Some(&waiter),
                             held: Some(&held),
+                            claim,
                             ..Before::default()
                         };
                         writes.effects(before, &effects, signer.as_deref()).map_err(Halt::Broken)?;

@@ -147,7 +147,20 @@ impl Engine {
     }
 
     async fn unacked(&self, tenant: TenantId, waiter: &WaiterRef, sequence: u64) -> Result<SignalList, DecisionError> {
-        let (mut data, mut bytes) = (Vec::new(), 0_usize);
+        let (signals, has_more) = self.unacked_signals(tenant, waiter, sequence).await?;
+        let resumed = self.resumed(tenant, &signals).await?;
+        let served =
+            signals.into_iter().zip(resumed).filter_map(|(signal, resumed)| Some(SignalView::new(signal, resumed?)));
+        Ok(SignalList { data: served.collect(), has_more })
+    }
+
+    async fn unacked_signals(
+        &self,
+        tenant: TenantId,
+        waiter: &WaiterRef,
+        sequence: u64,
+    ) -> Result<(Vec<Signal>, bool), DecisionError> {
+        let (mut signals, mut bytes) = (Vec::new(), 0_usize);
         let mut after = keys::unacked(waiter, sequence);
         loop {
             let scan = IndexScan {
@@ -161,15 +174,14 @@ impl Engine {
             let page = self.inner.store.scan(scan).await.map_err(|error| internal(&error))?;
             for row in &page.rows {
                 bytes = bytes.saturating_add(row.record.document.len());
-                if data.len() == SIGNALS || (bytes > SIGNAL_BYTES && !data.is_empty()) {
-                    return Ok(SignalList { data, has_more: true });
+                if signals.len() == SIGNALS || (bytes > SIGNAL_BYTES && !signals.is_empty()) {
+                    return Ok((signals, true));
                 }
-                let signal = document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document;
-                data.push(SignalView::from(signal));
+                signals.push(document::read::<Signal>(&row.record).map_err(|error| internal(&error))?.document);
             }
             match page.rows.last().filter(|_| page.more) {
                 Some(last) => after = last.sort_key.clone(),
-                None => return Ok(SignalList { data, has_more: false }),
+                None => return Ok((signals, false)),
             }
         }
     }

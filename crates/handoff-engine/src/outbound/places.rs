@@ -21,12 +21,20 @@ const TO_DOUBTFUL: usize = 64;
 const AT_FIRST: usize = 1;
 /// How many run at once to one destination at the most.
 const AT_MOST: usize = 8;
-/// How many wait for one destination before further ones are put off at once.
-const WAITING: usize = 1_024;
-/// How long one waits for a place: together with the time of a send it is far below the lease of a claim.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How many wait for one destination, and for how long, before they are put off. Together with the time of a send, the
+/// patience is well below the lease of a claim.
+const TRUSTED: Queue = Queue { most: 4_096, patience: Duration::from_secs(12) };
+/// The same for a destination that failed: its queue hardly moves, so waiting in it is in vain.
+const DOUBTFUL: Queue = Queue { most: 64, patience: Duration::from_secs(2) };
 /// How many destinations are remembered.
 const REMEMBERED: usize = 10_000;
+
+/// A queue before a destination.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    most: usize,
+    patience: Duration,
+}
 
 /// The places of all destinations.
 #[derive(Debug)]
@@ -76,30 +84,31 @@ impl Default for Places {
 impl Places {
     /// Waits a little for a place to send to a destination; none if there is none in that time.
     pub(super) async fn take(self: &Arc<Self>, destination: Digest) -> Option<Place> {
-        let (presence, gate) = self.enter(destination)?;
+        let (presence, gate, patience) = self.enter(destination)?;
         let taken = async {
             let gate = gate.acquire_owned().await.ok()?;
             // Judged now: it may have failed while this one waited.
             let lane = Arc::clone(if self.failed(destination) { &self.doubtful } else { &self.trusted });
             Some((gate, lane.acquire_owned().await.ok()?))
         };
-        let (gate, lane) = tokio::time::timeout(PATIENCE, taken).await.ok()??;
+        let (gate, lane) = tokio::time::timeout(patience, taken).await.ok()??;
         Some(Place { gate: Some(gate), _lane: lane, presence })
     }
 
-    fn enter(self: &Arc<Self>, destination: Digest) -> Option<(Presence, Arc<Semaphore>)> {
+    fn enter(self: &Arc<Self>, destination: Digest) -> Option<(Presence, Arc<Semaphore>, Duration)> {
         let mut destinations = self.lock();
         if destinations.len() >= REMEMBERED {
             destinations.retain(|_, known| known.present > 0);
         }
         let known = destinations.entry(destination).or_insert_with(Destination::unknown);
-        if known.present >= known.limit.saturating_add(WAITING) {
+        let queue = if known.failed { DOUBTFUL } else { TRUSTED };
+        if known.present >= known.limit.saturating_add(queue.most) {
             return None;
         }
         known.present = known.present.saturating_add(1);
         let gate = Arc::clone(&known.gate);
         drop(destinations);
-        Some((Presence { places: Arc::clone(self), destination }, gate))
+        Some((Presence { places: Arc::clone(self), destination }, gate, queue.patience))
     }
 
     fn failed(&self, destination: Digest) -> bool {

@@ -17,7 +17,7 @@ use super::world::{World, ask, ask_with, code};
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Puts a timer beside the engine's back.
-async fn put_timer(world: &World, key: &str, due: Timestamp, action: &str) {
+pub(crate) async fn put_timer(world: &World, key: &str, due: Timestamp, action: &str) {
     let (key, action) = (TimerKey::new(key), Arc::<str>::from(action));
     let step = move |_: &_, _: &_| {
         let put = TimerWrite::Put { key: key.clone(), due, action: Arc::clone(&action) };

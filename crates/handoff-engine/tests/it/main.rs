@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod bootstrap;
+mod callbacks;
 mod capabilities;
+mod continuing;
 mod correcting;
 mod events;
 mod expiry;
@@ -13,7 +15,9 @@ mod inbox;
 mod keys;
 mod leases;
 mod listing;
+mod people;
 mod races;
+mod reaching;
 mod record;
 mod sinks;
 mod tenants;

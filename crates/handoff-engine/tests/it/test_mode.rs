@@ -7,7 +7,10 @@ use handoff_protocol::{
     principal::{Identity, Principal},
 };
 
-use super::world::{REASON, World, ask, ask_with, code, json};
+use super::{
+    people::Reached,
+    world::{REASON, World, ask, ask_with, code, json},
+};
 
 const TEST: &str = r#""test_mode":true"#;
 
@@ -21,7 +24,7 @@ async fn test_key(world: &World) -> Principal {
 
 #[tokio::test]
 async fn what_is_tried_out_and_what_is_meant_never_join() {
-    let world = World::new().await;
+    let world = Reached::new().await.world;
     let tester = test_key(&world).await;
     let tried = world.engine.raise(&tester, json(&ask_with("run:1", "one", TEST)), None).await.unwrap();
     let meant = world.engine.raise(&world.machine, json(&ask("run:1", "one")), None).await.unwrap();
@@ -34,7 +37,7 @@ async fn what_is_tried_out_and_what_is_meant_never_join() {
 
 #[tokio::test]
 async fn a_test_key_changes_nothing_that_is_meant() {
-    let world = World::new().await;
+    let world = Reached::new().await.world;
     let tester = test_key(&world).await;
     let meant = world.raised(&ask("run:1", "one")).await;
     let other = world.raised(&ask("run:1", "two")).await;
@@ -45,10 +48,17 @@ async fn a_test_key_changes_nothing_that_is_meant() {
         engine.cancel(&tester, meant, json(REASON), None).await,
         engine.arm_attempt(&tester, meant, json("{}"), None).await,
         engine.supersede(&tester, meant, json(&format!(r#"{{"by":"{other}"}}"#)), None).await,
+        engine.escalate(&tester, meant, json("{}"), None).await,
+        engine.reassign(&tester, meant, json(r#"{"to":{"kind":"role","value":"admin"}}"#), None).await,
     ];
     for refused in refused {
         assert_eq!(code(refused), ErrorCode::InsufficientScope);
     }
+    let delivery = before.deliveries[0].id;
+    let graded = engine.report_grade(&tester, delivery, json(r#"{"grade":"seen"}"#), None).await;
+    assert_eq!(code(graded), ErrorCode::InsufficientScope);
+    let again = engine.redeliver(&tester, delivery, &json("{}"), None).await;
+    assert_eq!(code(again), ErrorCode::InsufficientScope);
     assert_eq!(world.request(meant).await, before);
     let authorization = world.answer(meant, "k").await.unwrap().authorization.unwrap().id;
     let effect = json(r#"{"effect_key":"e"}"#);
@@ -58,7 +68,7 @@ async fn a_test_key_changes_nothing_that_is_meant() {
 
 #[tokio::test]
 async fn a_test_key_does_everything_with_what_it_raised() {
-    let world = World::new().await;
+    let world = Reached::new().await.world;
     let tester = test_key(&world).await;
     let raise = async |title: &str| {
         world.engine.raise(&tester, json(&ask_with("run:1", title, TEST)), None).await.unwrap().request.id
@@ -66,6 +76,8 @@ async fn a_test_key_does_everything_with_what_it_raised() {
     let (one, two, three) = (raise("one").await, raise("two").await, raise("three").await);
     world.engine.amend(&tester, one, json(r#"{"prompt":{"title":"x"}}"#), None).await.unwrap();
     world.engine.arm_attempt(&tester, one, json("{}"), None).await.unwrap();
+    let escalated = world.engine.escalate(&tester, one, json("{}"), None).await.unwrap();
+    assert!(escalated.deliveries.iter().all(|delivery| delivery.channel == "sandbox"), "it reaches nobody");
     world.engine.supersede(&tester, two, json(&format!(r#"{{"by":"{one}"}}"#)), None).await.unwrap();
     world.engine.cancel(&tester, three, json(REASON), None).await.unwrap();
     let authorization = world.answer(one, "k").await.unwrap().authorization.unwrap().id;

@@ -212,8 +212,8 @@ async fn a_step_that_dies_before_its_event_leaves_nothing() {
 #[tokio::test]
 async fn a_deadline_ends_what_was_only_agreed_to_in_part() {
     let world = World::new().await;
-    let body = ask_with("run:1", "one", r#""ttl":"PT1H""#)
-        .replace(r#""requires":{"#, r#""requires":{"authority":{"quorum":3},"#);
+    let page = r#""ttl":"PT1H","routing":{"ladder":[{"after":"PT0S","channels":["inapp"]}]}"#;
+    let body = ask_with("run:1", "one", page).replace(r#""requires":{"#, r#""requires":{"authority":{"quorum":3},"#);
     let id = world.raised(&body).await;
     world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
     for minutes in [15, 45] {

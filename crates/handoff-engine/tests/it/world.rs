@@ -10,7 +10,7 @@ use handoff_engine::{
 };
 use handoff_protocol::{
     decision::{
-        DecisionError, ErrorCode, WaiterRef,
+        DecisionError, ErrorCode, Policy, Routing, WaiterRef,
         idempotency::IdempotencyKey,
         view::{AnswerResult, RequestView, SignalView},
     },
@@ -33,21 +33,23 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// A world without a ladder, so that nothing happens by itself but what a test asks for.
     pub(crate) async fn new() -> Self {
         Self::with_label_hook(Arc::new(|_| {})).await
     }
 
     /// A world whose store calls `hook` at the labels of write-sets.
     pub(crate) async fn with_label_hook(hook: LabelHook) -> Self {
-        Self::built(hook, |builder| builder).await
+        Self::with_engine(hook, |builder| builder.policy(without_ladder())).await
     }
 
     /// A world whose engine has other ports as well.
     pub(crate) async fn with_ports(ports: impl FnOnce(Builder) -> Builder) -> Self {
-        Self::built(Arc::new(|_| {}), ports).await
+        Self::with_engine(Arc::new(|_| {}), |builder| ports(builder.policy(without_ladder()))).await
     }
 
-    async fn built(hook: LabelHook, ports: impl FnOnce(Builder) -> Builder) -> Self {
+    /// A world whose engine is built with more.
+    pub(crate) async fn with_engine(hook: LabelHook, more: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = VirtualClock::default();
         let entropy = Arc::new(SeededEntropy::new(1));
         let memory = MemoryStore::with_label_hook(Arc::new(clock.clone()), Arc::new(SeededEntropy::new(2)), hook);
@@ -58,7 +60,7 @@ impl World {
             .clock(Arc::new(clock.clone()))
             .entropy(entropy)
             .signer(Arc::new(signer));
-        let engine = ports(builder).build().await.unwrap();
+        let engine = more(builder).build().await.unwrap();
         let tenant = engine.create_tenant().await.unwrap();
         let machine = add_machine(&engine, tenant).await;
         let person = add_person(&engine, tenant, Role::Editor).await;
@@ -118,6 +120,11 @@ impl World {
     pub(crate) async fn next_timer(&self) -> Option<handoff_protocol::timestamp::Timestamp> {
         self.store.claim_timers(0, std::time::Duration::ZERO).await.unwrap().next
     }
+}
+
+/// What a deployment chooses that reaches nobody by itself.
+pub(crate) fn without_ladder() -> Policy {
+    Policy { ladder: Arc::new(Routing { ladder: Vec::new(), ..Routing::starter() }), ..Policy::default() }
 }
 
 pub(crate) async fn add_machine(engine: &Engine, tenant: OrgId) -> Principal {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use handoff_protocol::{
     decision::{ErrorEnvelope, WaiterRef, limits},
-    id::{AuthorizationId, GrantHandle, ReceiptId, RequestId, SessionRef, SignalId},
+    id::{AuthorizationId, DeliveryId, GrantHandle, ReceiptId, RequestId, SessionRef, SignalId},
     json::{Json, Object, to_json},
 };
 use schemars::{
@@ -36,9 +36,10 @@ const HEADERS: [(&str, &str, &str); 5] = [
 ];
 
 /// Parameters in paths: the name, the component, what it names.
-const IN_PATH: [(&str, &str, &str); 8] = [
+const IN_PATH: [(&str, &str, &str); 9] = [
     ("request_id", "RequestIdPath", "The request."),
     ("receipt_id", "ReceiptIdPath", "The receipt."),
+    ("delivery_id", "DeliveryIdPath", "The delivery."),
     ("signal_id", "SignalIdPath", "The signal."),
     ("authorization_id", "AuthorizationIdPath", "The authorization."),
     ("handle", "GrantHandlePath", "The grant."),
@@ -140,6 +141,7 @@ fn parameters(schemas: &mut Schemas) -> Json {
         let schema = match name {
             "request_id" => schemas.read::<RequestId>(),
             "receipt_id" => schemas.read::<ReceiptId>(),
+            "delivery_id" => schemas.read::<DeliveryId>(),
             "signal_id" => schemas.read::<SignalId>(),
             "authorization_id" => schemas.read::<AuthorizationId>(),
             "handle" => schemas.read::<GrantHandle>(),

@@ -14,10 +14,11 @@ verify.\n\nA member that may be left out of a body may be sent as null, which me
 as it was sent, nulls included. New members may appear in \
 what is served; ignore those that you do not know. Any refusal has the shape of `Error`.";
 
-const TAGS: [(&str, &str); 7] = [
+const TAGS: [(&str, &str); 8] = [
     ("requests", "Raising, answering and what else becomes of a request"),
     ("receipts", "The record"),
     ("waiters", "Getting the outcome"),
+    ("deliveries", "What was sent"),
     ("authorizations", "Spending an answer on one effect"),
     ("capabilities", "What people use on the way to an answer, and where secrets go"),
     ("service", "What this server can do, and its published keys"),

@@ -5,10 +5,11 @@
 //! | `document` | paths and components, put together |
 //! | `operation` | one operation, in the order in which one says it |
 //! | `components` | schemas out of types, parameters, headers, refusals |
-//! | `requests`, `dispositions`, `receipts`, `waiters`, `capabilities`, `service` | the operations, by resource |
+//! | `requests`, `dispositions`, `deliveries`, `receipts`, `waiters`, `capabilities`, `service` | the operations, by resource |
 
 mod capabilities;
 mod components;
+mod deliveries;
 mod dispositions;
 mod document;
 mod operation;
@@ -31,6 +32,7 @@ fn described() -> Document {
     let mut document = Document::new();
     requests::add(&mut document);
     dispositions::add(&mut document);
+    deliveries::add(&mut document);
     receipts::add(&mut document);
     waiters::add(&mut document);
     capabilities::add(&mut document);

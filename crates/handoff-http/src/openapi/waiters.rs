@@ -2,6 +2,7 @@
 
 use handoff_protocol::{
     decision::{
+        PushAttempts, Redelivery,
         view::{AckResult, AuthorizationView, ReattachResult, RedeemResult, SignalList},
         wire::{AckBody, RedeemBody},
     },
@@ -77,6 +78,35 @@ fn signals(document: &mut Document) {
         .returns("200", "It is acknowledged.", result)
         .refuses(&["400", "404"]);
     document.add(ack);
+    let attempts = document.schemas.served::<PushAttempts>();
+    let attempts = Operation::get(
+        "/v1/signals/{signal_id}/attempts",
+        "listSignalAttempts",
+        "waiters",
+        "Lists the attempts to push a signal",
+    )
+    .description("The last hundred, oldest first; none for a signal of a request without a callback.")
+    .callers(WAITER)
+    .returns("200", "The attempts.", attempts)
+    .refuses(&["404"]);
+    document.add(attempts);
+    let (body, result) = (document.schemas.read::<Object>(), document.schemas.served::<Redelivery>());
+    let redeliver = Operation::post(
+        "/v1/deliveries/{delivery_id}/redeliver",
+        "redeliverDelivery",
+        "deliveries",
+        "Queues one more attempt of a delivery",
+    )
+    .description(
+        "The push of a signal is a delivery: its id is the `Handoff-Delivery` of the push. One that succeeds enables an \
+         endpoint that was disabled.",
+    )
+    .callers(Callers::Holder(Scope::RequestsRoute))
+    .shared("IdempotencyKey")
+    .optional_body(body)
+    .returns("202", "It is queued.", result)
+    .refuses(&["400", "404", "409"]);
+    document.add(redeliver);
 }
 
 fn authorizations(document: &mut Document) {

@@ -2,11 +2,15 @@
 
 use std::future::{Ready, ready};
 
+use axum::extract::State;
 use handoff_protocol::decision::{FieldKind, capability::Capability, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::reply::{self, Reply};
+use crate::{
+    api::Api,
+    reply::{self, Reply},
+};
 
 /// What a client asks before anything else.
 #[derive(JsonSchema, Serialize)]
@@ -29,19 +33,21 @@ pub(crate) struct Meta {
     /// The version of the server.
     core_version: &'static str,
     /// The channels that it reaches people through.
-    channels: &'static [&'static str],
+    channels: Vec<String>,
 }
 
-pub(super) fn read() -> Ready<Reply> {
+/// The level is what the running configuration can do: without a key nothing that is handed over could be kept (rule L-4).
+pub(super) fn read(State(api): State<Api>) -> Ready<Reply> {
+    let continues = api.engine.keeps_continuations();
     let meta = Meta {
         protocol_version: "0.1",
-        conformance_level: 1,
-        extensions: &[],
+        conformance_level: if continues { 2 } else { 1 },
+        extensions: if continues { &["continuation"] } else { &[] },
         field_types: &FieldKind::NAMES,
         capability_types: &Capability::TYPES,
         max_wait_seconds: limits::MAX_WAIT_SECONDS,
         core_version: env!("CARGO_PKG_VERSION"),
-        channels: &["inapp"],
+        channels: api.engine.policy().channels.reaching().map(str::to_owned).collect(),
     };
     ready(reply::ok(&meta).map(reply::cacheable))
 }

@@ -1,6 +1,7 @@
 //! The endpoints, one file a resource, and what answers where there is none.
 
 mod authorizations;
+mod deliveries;
 mod description;
 mod dispositions;
 mod export;
@@ -43,10 +44,15 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/requests/{request_id}/amend", post(requests::amend))
         .route("/v1/requests/{request_id}/cancel", post(requests::cancel))
         .route("/v1/requests/{request_id}/supersede", post(requests::supersede))
+        .route("/v1/requests/{request_id}/escalate", post(deliveries::escalate))
+        .route("/v1/requests/{request_id}/reassign", post(deliveries::reassign))
         .route("/v1/requests/{request_id}/attempt", post(requests::attempt))
         .route("/v1/requests/{request_id}/dispositions", get(dispositions::list))
         .route("/v1/requests/{request_id}/receipt", get(requests::receipt))
         .route("/v1/requests/{request_id}/deliveries", get(requests::deliveries))
+        .route("/v1/deliveries/{delivery_id}", get(deliveries::read))
+        .route("/v1/deliveries/{delivery_id}/redeliver", post(deliveries::redeliver))
+        .route("/v1/deliveries/{delivery_id}/grade", post(deliveries::grade))
         .route("/v1/receipts", get(receipts::list))
         .route("/v1/receipts/chain-head", get(receipts::chain_head))
         .route("/v1/receipts/{receipt_id}", get(receipts::read))
@@ -56,6 +62,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/waiters/{waiter_ref}/reattach", post(waiters::reattach))
         .route("/v1/waiters/{waiter_ref}/terminal", post(waiters::terminal))
         .route("/v1/signals/{signal_id}/ack", post(signals::acknowledge))
+        .route("/v1/signals/{signal_id}/attempts", get(signals::attempts))
         .route("/v1/authorizations/{authorization_id}", get(authorizations::read))
         .route("/v1/authorizations/{authorization_id}/redeem", post(authorizations::redeem))
         .route("/v1/grants/{handle}", get(grants::read).delete(grants::revoke))

@@ -124,6 +124,9 @@ async fn a_name_given_twice_is_refused_at_any_depth_however_it_is_spelled_and_no
             (format!("/v1/requests/{id}/cancel"), format!(r#"{{"reason":"x","x":{inner}}}"#), machine),
             (format!("/v1/requests/{id}/supersede"), format!(r#"{{"by":"x","x":{inner}}}"#), machine),
             (format!("/v1/requests/{id}/attempt"), format!(r#"{{"x":{inner}}}"#), machine),
+            (format!("/v1/requests/{id}/escalate"), format!(r#"{{"x":{inner}}}"#), machine),
+            (format!("/v1/requests/{id}/reassign"), format!(r#"{{"to":{inner}}}"#), machine),
+            ("/v1/deliveries/dlv_x/grade".to_owned(), format!(r#"{{"grade":"seen","x":{inner}}}"#), machine),
             ("/v1/waiters/run:1/reattach".to_owned(), inner.to_owned(), machine),
             (
                 "/v1/receipts/rcpt_x/corrections".to_owned(),

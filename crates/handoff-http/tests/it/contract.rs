@@ -10,8 +10,17 @@ use crate::{
 };
 
 /// Members that unmodified clients ignore and that the contract's closed schemas do not list.
-const ADDITIVE: [&str; 7] =
-    ["effective", "binding", "diverged", "delegated_to", "endorsements", "role_at_grant", "close_reason"];
+const ADDITIVE: [&str; 9] = [
+    "effective",
+    "binding",
+    "diverged",
+    "delegated_to",
+    "endorsements",
+    "role_at_grant",
+    "close_reason",
+    "next_attempt_at",
+    "suppressed_reason",
+];
 
 /// Members that are null where they do not apply (rule X-3), which the closed schemas overlook.
 const NULLABLE: [&str; 1] = ["receipt_id"];

@@ -7,14 +7,14 @@ use std::{
     time::Duration,
 };
 
-use handoff_http::openapi;
+use handoff_http::{HttpOptions, openapi};
 use handoff_protocol::{
     decision::ErrorCode,
     json::{Json, read_str},
 };
 
 use crate::{
-    spec_files,
+    callbacks, spec_files,
     world::{World, question, sign_in, take_over},
 };
 
@@ -68,7 +68,7 @@ fn every_endpoint_every_member_of_a_body_and_every_code_is_on_the_page() {
     let named = |text: &str| assert!(page.contains(&format!("`{text}")), "docs/api.md does not name `{text}`");
     let document = openapi();
     for (path, methods) in document.get("paths").and_then(Json::as_object).unwrap() {
-        let path = ["request_id", "receipt_id", "signal_id", "authorization_id"]
+        let path = ["request_id", "receipt_id", "signal_id", "delivery_id", "authorization_id"]
             .iter()
             .fold(path.to_owned(), |path, name| path.replace(name, "id"));
         let path = ["waiter_ref", "session_ref", "sink_ref"].iter().fold(path, |path, name| path.replace(name, "ref"));
@@ -90,7 +90,7 @@ fn every_endpoint_every_member_of_a_body_and_every_code_is_on_the_page() {
         }
     }
     // Codes of what this build does not have.
-    let absent = ["product_", "tenant_", "delivery_"];
+    let absent = ["product_", "tenant_", "delivery_unavailable"];
     for code in ErrorCode::ALL.map(ErrorCode::as_str) {
         if !absent.iter().any(|beginning| code.starts_with(beginning)) {
             named(code);
@@ -142,7 +142,7 @@ fn close(schema: &mut serde_json::Value) {
 #[tokio::test]
 async fn what_is_served_is_what_the_published_schemas_say() {
     let published = Published::new();
-    let world = World::new().await;
+    let world = World::built(HttpOptions::default(), callbacks::policy()).await;
     let (machine, editor) = (world.home.machine.as_str(), world.home.editor.as_str());
     let get = async |name: &str, path: String| {
         let value = world.get(&path).token(machine).expect(200).await.json();
@@ -160,6 +160,9 @@ async fn what_is_served_is_what_the_published_schemas_say() {
         ("effect_digest", r#""sha256:0000000000000000000000000000000000000000000000000000000000000000""#),
         ("ttl_policy", r#"{"on_expiry":"default","default_answer":{"decision":"reject"}}"#),
         ("test_mode", "true"),
+        ("callback", r#"{"url":"http://127.0.0.1:9/cb"}"#),
+        ("resume_ref", r#""thread/1""#),
+        ("resume_payload", r#""AAAA""#),
     ] {
         full.as_object_mut().unwrap().insert(name, read_str(value).unwrap());
     }
@@ -228,6 +231,21 @@ async fn what_is_served_is_what_the_published_schemas_say() {
     published.check("SinkValuesRequest", &read_str(values).unwrap());
     let submitted = world.post("/v1/sinks/vault%2F1/values", values).token(admin).expect(202).await;
     published.check("SinkValuesResult", &submitted.json());
+    let passed = format!("/v1/requests/{}", world.raise("run:6").await.str("id"));
+    published.check("EscalateRequest", &read_str(r#"{"rung":1}"#).unwrap());
+    post("Request", format!("{passed}/escalate"), r#"{"rung":1}"#, machine).await;
+    let reassign = r#"{"to":{"kind":"role","value":"admin"},"reason":"hers"}"#;
+    published.check("ReassignRequest", &read_str(reassign).unwrap());
+    post("Request", format!("{passed}/reassign"), reassign, machine).await;
+    world.engine.run_due_timers().await.unwrap();
+    let deliveries = world.get(&format!("{passed}/deliveries")).token(machine).expect(200).await;
+    let delivery = format!("/v1/deliveries/{}", deliveries.str("data.0.id"));
+    get("Delivery", delivery.clone()).await;
+    get("DeliveryList", format!("{passed}/deliveries")).await;
+    published.check("GradeRequest", &read_str(r#"{"grade":"seen"}"#).unwrap());
+    post("Delivery", format!("{delivery}/grade"), r#"{"grade":"seen"}"#, machine).await;
+    let queued = world.post(&format!("{delivery}/redeliver"), "").token(machine).expect(202).await;
+    published.check("RedeliverResult", &queued.json());
 
     get("Request", request.clone()).await;
     get("DeliveryList", format!("{request}/deliveries")).await;
@@ -244,6 +262,11 @@ async fn what_is_served_is_what_the_published_schemas_say() {
     }
     post("ReattachResult", "/v1/waiters/run:5/terminal".to_owned(), "{}", machine).await;
     let signals = world.get("/v1/waiters/run:1/signals").token(machine).expect(200).await;
+    let attempts = format!("/v1/signals/{}/attempts", signals.str("data.0.id"));
+    get("CallbackAttemptList", attempts).await;
+    let delivery = signals.str("data.0.id").replace("sig_", "dlv_");
+    let queued = world.post(&format!("/v1/deliveries/{delivery}/redeliver"), "").token(machine).expect(202).await;
+    published.check("RedeliverResult", &queued.json());
     let ack = format!(r#"{{"resume_token":"{}","applied":true}}"#, signals.str("data.0.resume_token"));
     published.check("AckRequest", &read_str(&ack).unwrap());
     post("AckResult", format!("/v1/signals/{}/ack", signals.str("data.0.id")), &ack, machine).await;

@@ -65,13 +65,14 @@ async fn metrics_count_calls_by_route_and_never_by_what_was_sent() {
         r#"handoff_http_requests_total{route="none",method="GET",status="404"} 1"#,
         r#"handoff_http_request_duration_seconds_count{route="/v1/requests"} 3"#,
         "handoff_held_polls 0",
-        "handoff_timers_acted_total 1",
+        "handoff_timers_acted_total 2",
         "handoff_timers_failed_total 0",
-        "handoff_sweep_lag_seconds 3.0",
+        "handoff_sweep_lag_seconds 3602.0",
         "handoff_sends_started_total 0",
         "handoff_sends_succeeded_total 0",
         "handoff_sends_failed_total 0",
         "handoff_sends_postponed_total 0",
+        "handoff_callback_endpoints_disabled_total 0",
         "# EOF",
     ] {
         assert!(text.lines().any(|there| there == line), "no {line} in {text}");

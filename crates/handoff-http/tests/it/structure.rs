@@ -5,7 +5,7 @@ use handoff_http::openapi;
 use handoff_protocol::json::Json;
 
 use crate::{
-    allowed::{ALLOWED, NOT_SERVED},
+    allowed::ALLOWED,
     compare::{Comparison, Fault, resolve},
     contract::contract,
 };
@@ -84,7 +84,7 @@ fn differences(contract: &Json, ours: &Json) -> Vec<Fault> {
             faults.extend(pair.responses());
         }
     }
-    assert_eq!(missing, NOT_SERVED, "operations of the contract that this build does not serve");
+    assert_eq!(missing, Vec::<&str>::new(), "operations of the contract that this build does not serve");
     faults
 }
 

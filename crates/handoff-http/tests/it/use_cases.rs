@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use handoff_engine::identity::NewCredential;
 use handoff_protocol::{duration::ExactDuration, json::Json, principal::Role};
 
 use crate::{
@@ -22,6 +23,7 @@ pub(crate) async fn play(name: &str, case: &Json) {
         "use-cases/04-challenge-takeover.json" => takeover(&world, case).await,
         "use-cases/05-review-and-correction.json" => review(&world, case).await,
         "use-cases/06-confirm-external-side-effect.json" => side_effect(&world, case).await,
+        "use-cases/07-reassign-escalate.json" => passing_on(&world, case).await,
         "use-cases/08-expiry-unanswered.json" => expiry(&world, case).await,
         _ => panic!("{name} is a new use case: play it"),
     }
@@ -69,26 +71,21 @@ async fn review(world: &World, case: &Json) {
 
 /// A person signs in for a program: the values go to the sink, the answer says that they did, and they are nowhere else.
 async fn login(world: &World, case: &Json) {
-    let mut case = case.clone();
-    // This build reminds nobody yet and refuses to promise it.
-    let raise_body = case.as_object_mut().unwrap().get_mut("raise").unwrap();
-    let policy = raise_body.as_object_mut().unwrap().get_mut("ttl_policy").unwrap();
-    policy.as_object_mut().unwrap().remove("reminder_every");
     let admin = world.home.admin.as_str();
-    let request = raise(world, &case).await;
-    let submission = body(&case, "sink_submission");
+    let request = raise(world, case).await;
+    let submission = body(case, "sink_submission");
     for place in ["snk_01K3M7QW8ZC4YRXB2N6VD9FTHF", "opaque%3Abs_4KpQ"] {
         let path = format!("/v1/sinks/{place}/values");
         let accepted = world.post(&path, submission.clone()).token(admin).expect(202).await;
         assert_eq!(accepted.text(), r#"{"accepted":["email","password"],"state":"pending"}"#);
     }
     assert_eq!(world.vault.count(), 2);
-    assert_eq!(answer(world, &request, &case, &world.home.editor, 403).await.code(), "insufficient_authority");
-    let answered = answer(world, &request, &case, admin, 200).await;
-    expect(world, &case, &answered).await;
+    assert_eq!(answer(world, &request, case, &world.home.editor, 403).await.code(), "insufficient_authority");
+    let answered = answer(world, &request, case, admin, 200).await;
+    expect(world, case, &answered).await;
     let receipt = world.get(&format!("/v1/requests/{request}/receipt")).token(&world.home.machine).expect(200).await;
     for member in ["min_role", "auth_strength"] {
-        let floor = at(&case, "expect.derived_authority_floor").get(member).unwrap();
+        let floor = at(case, "expect.derived_authority_floor").get(member).unwrap();
         assert_eq!(receipt.at(&format!("authority.required.{member}")), *floor);
     }
     assert!(!receipt.text().contains("dana@example.com"));
@@ -160,6 +157,32 @@ async fn side_effect(world: &World, case: &Json) {
     assert_eq!(other.at("error.code"), *at(case, "expect.different_effect_key"));
     let altered = redeem(with("effect_digest", &format!("sha256:{}", "a".repeat(64))), 409).await;
     assert_eq!(altered.at("error.code"), *at(case, "expect.mismatched_digest"));
+}
+
+/// Whatever is done to reach somebody else, it stays one request, and one answer makes one receipt.
+async fn passing_on(world: &World, case: &Json) {
+    let request = world.raise("run:1").await.str("id");
+    let read = async |path: String| world.get(&path).token(&world.home.machine).expect(200).await;
+    let count = async |path: &str| read(path.to_owned()).await.at("data").as_array().map_or(0, <[Json]>::len);
+    let admin = world.engine.create_person(world.home.id, "Ada", Role::Admin).await.unwrap();
+    let admin = world.engine.issue_key(world.home.id, admin.into(), NewCredential::default()).await.unwrap();
+    for operation in at(case, "operations").as_array().unwrap() {
+        let path = operation.get("path").and_then(Json::as_str).unwrap().replace("{request_id}", &request);
+        let deliveries = format!("/v1/requests/{request}/deliveries");
+        let before = count(&deliveries).await;
+        let token = if path.ends_with("/answer") { &world.home.editor } else { &world.home.machine };
+        let reply = world.post(&path, body(operation, "body")).token(token).expect(200).await;
+        let state = if path.ends_with("/answer") { reply.at("request.state") } else { reply.at("state") };
+        assert_eq!(state, *at(operation, "expect.state"), "{path}");
+        assert!(reply.at("receipt").is_null(), "{path}");
+        if operation.get("expect").and_then(|expect| expect.get("new_deliveries")).is_some() {
+            assert!(count(&deliveries).await > before, "{path}");
+        }
+    }
+    let path = format!("/v1/requests/{request}/answer");
+    world.post(&path, r#"{"values":{"decision":"approve"}}"#).token(admin.expose()).expect(200).await;
+    assert_eq!(Json::from(count("/v1/requests").await), *at(case, "expect.request_count"));
+    assert_eq!(Json::from(count("/v1/receipts").await), *at(case, "expect.receipt_count_after_final_answer"));
 }
 
 /// The attempt lapses, told once and still answerable; then the deadline comes, and the waiter hears of it.

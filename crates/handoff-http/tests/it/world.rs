@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use handoff_engine::{
-    Engine,
+    Builder, Engine,
     clock::Clock as _,
     identity::NewCredential,
     store::{Loaded, Moment, Reads, RecordKey, RecordKind, RecordWrite, Step, Store as _, Transaction, WriteSet},
@@ -32,12 +32,14 @@ pub(crate) struct World {
     pub(crate) clock: Arc<WatchedClock>,
     pub(crate) store: Arc<FaultStore<MemoryStore>>,
     pub(crate) home: Tenant,
-    /// What requests can name as the provider `example/browser`.
-    pub(crate) surface: LocalSurface,
     /// Where the values of every sink go.
     pub(crate) vault: MemorySink,
     server: tokio::task::JoinHandle<()>,
+    more: More,
 }
+
+/// What an engine is built with besides.
+pub(crate) type More = Arc<dyn Fn(Builder) -> Builder + Send + Sync>;
 
 /// A tenant and a token of everyone in it.
 pub(crate) struct Tenant {
@@ -54,6 +56,11 @@ impl World {
     }
 
     pub(crate) async fn with(options: HttpOptions) -> Self {
+        Self::built(options, Arc::new(|builder| builder)).await
+    }
+
+    /// A server whose engine is built with more, also after a restart.
+    pub(crate) async fn built(options: HttpOptions, more: More) -> Self {
         logs::install();
         let time = VirtualClock::default();
         let clock = Arc::new(WatchedClock::new(time.clone()));
@@ -61,17 +68,17 @@ impl World {
         let memory = MemoryStore::new(Arc::new(time.clone()), Arc::clone(&entropy) as _);
         let store = Arc::new(FaultStore::new(memory, []));
         let (surface, vault) = (LocalSurface::start().await.unwrap(), MemorySink::default());
-        let engine = build(&store, &clock, entropy, &surface, &vault).await;
+        let more = with_ports(&surface, &vault, more);
+        let engine = build(&store, &clock, entropy, &more).await;
         let (address, server) = serve(app(&engine, options)).await;
         let home = Tenant::new(&engine).await;
-        Self { address, engine, time, clock, store, home, surface, vault, server }
+        Self { address, engine, time, clock, store, home, vault, server, more }
     }
 
     /// Ends the server and its engine, and starts others over the same store.
     pub(crate) async fn restart(&mut self) {
         self.server.abort();
-        self.engine =
-            build(&self.store, &self.clock, Arc::new(SeededEntropy::new(2)), &self.surface, &self.vault).await;
+        self.engine = build(&self.store, &self.clock, Arc::new(SeededEntropy::new(2)), &self.more).await;
         (self.address, self.server) = serve(app(&self.engine, HttpOptions::default())).await;
     }
 
@@ -153,24 +160,30 @@ impl World {
     }
 }
 
+/// The ports of every world, and more.
+fn with_ports(surface: &LocalSurface, vault: &MemorySink, more: More) -> More {
+    let (surface, vault) = (surface.clone(), vault.clone());
+    Arc::new(move |builder: Builder| {
+        let builder = builder
+            .capability_provider("example/browser", Arc::new(surface.clone()))
+            .default_sink(Arc::new(vault.clone()));
+        more(builder)
+    })
+}
+
 async fn build(
     store: &Arc<FaultStore<MemoryStore>>,
     clock: &Arc<WatchedClock>,
     entropy: Arc<SeededEntropy>,
-    surface: &LocalSurface,
-    vault: &MemorySink,
+    more: &More,
 ) -> Engine {
     let kid = KeyId::parse("rk_01K3M7QW8ZC4YRXB2N6VD9FTHE").unwrap();
-    Engine::builder()
+    let builder = Engine::builder()
         .store(Arc::clone(store) as _)
         .clock(Arc::clone(clock) as _)
         .entropy(entropy)
-        .signer(Arc::new(SigningKey::from_seed(kid, &Secret::new([7; 32]))))
-        .capability_provider("example/browser", Arc::new(surface.clone()))
-        .default_sink(Arc::new(vault.clone()))
-        .build()
-        .await
-        .unwrap()
+        .signer(Arc::new(SigningKey::from_seed(kid, &Secret::new([7; 32]))));
+    more(builder).build().await.unwrap()
 }
 
 fn app(engine: &Engine, options: HttpOptions) -> axum::Router {

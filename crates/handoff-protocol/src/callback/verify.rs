@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use super::header::SignatureHeader;
 use super::{
-    CallbackSecret, DELIVERY_HEADER, IDEMPOTENCY_KEY_HEADER, SCHEME_VERSION, SEQUENCE_HEADER, SIGNATURE_HEADER,
+    CallbackSecret, DELIVERY_HEADER, IDEMPOTENCY_KEY_HEADER, SCHEME_VERSION, SEQUENCE_HEADER, SIGNAL_HEADER,
+    SIGNATURE_HEADER, VERSION_HEADER,
 };
 use crate::digest::Digest;
 use crate::id::DeliveryId;
@@ -18,7 +19,7 @@ use crate::timestamp::Timestamp;
 pub const FRESHNESS_WINDOW: Duration = Duration::from_secs(300);
 
 /// The headers of a push as the receiver's HTTP library gives them; nothing stands for an absent one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CallbackHeaders<'a> {
     /// `Handoff-Signature`; required.
     pub signature: Option<&'a str>,
@@ -32,6 +33,34 @@ pub struct CallbackHeaders<'a> {
     pub signal: Option<&'a str>,
     /// `Handoff-Version`; must be `1` if present.
     pub version: Option<&'a str>,
+}
+
+impl<'a> CallbackHeaders<'a> {
+    /// Takes the headers as bytes, by their names; names are the same in any case. One that is not UTF-8 is malformed.
+    ///
+    /// ```
+    /// use handoff_protocol::callback::{CallbackError, CallbackHeaders};
+    ///
+    /// let hostile = |name: &str| (name == "Handoff-Signature").then_some(&b"t=1,v1=\xff"[..]);
+    /// assert_eq!(CallbackHeaders::from_bytes(hostile), Err(CallbackError::MalformedHeader("Handoff-Signature")));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallbackError::MalformedHeader`].
+    pub fn from_bytes(get: impl Fn(&'static str) -> Option<&'a [u8]>) -> Result<Self, CallbackError> {
+        let text = |name| {
+            get(name).map(|bytes| str::from_utf8(bytes).map_err(|_| CallbackError::MalformedHeader(name))).transpose()
+        };
+        Ok(Self {
+            signature: text(SIGNATURE_HEADER)?,
+            delivery: text(DELIVERY_HEADER)?,
+            idempotency_key: text(IDEMPOTENCY_KEY_HEADER)?,
+            sequence: text(SEQUENCE_HEADER)?,
+            signal: text(SIGNAL_HEADER)?,
+            version: text(VERSION_HEADER)?,
+        })
+    }
 }
 
 /// A push that is genuine.
@@ -245,6 +274,28 @@ mod tests {
         let malformed = CallbackError::MalformedHeader;
         assert_eq!(fault(BODY, |headers| headers.signature = Some("t=1,v1=\u{0}")), malformed("Handoff-Signature"));
         assert_eq!(fault(BODY, |headers| headers.delivery = Some("dlv_\n")), malformed("Handoff-Delivery"));
+    }
+
+    #[test]
+    fn headers_of_any_bytes_give_typed_errors_and_no_panic() {
+        let names =
+            [SIGNATURE_HEADER, DELIVERY_HEADER, IDEMPOTENCY_KEY_HEADER, SEQUENCE_HEADER, SIGNAL_HEADER, VERSION_HEADER];
+        let good = sign(&secrets(), now(), DeliveryId::parse(DELIVERY).unwrap(), BODY.as_bytes()).unwrap();
+        let genuine = [good.as_str(), DELIVERY, DELIVERY, "7", "sig_1", "1"];
+        for hostile in
+            (0..=255_u8).map(|byte| vec![byte]).chain([vec![], vec![0xff; 9_000], b"t=1,v1=\x80\x00".to_vec()])
+        {
+            for name in names {
+                let headers = CallbackHeaders::from_bytes(|asked| {
+                    let place = names.iter().position(|known| *known == asked)?;
+                    Some(if asked == name { hostile.as_slice() } else { genuine[place].as_bytes() })
+                });
+                let verdict = headers.and_then(|headers| verify(&headers, BODY.as_bytes(), &secrets(), now()));
+                let unharmed =
+                    (name == VERSION_HEADER && hostile == b"1") || (name == SEQUENCE_HEADER && hostile == b"7");
+                assert_eq!(verdict.is_ok(), unharmed, "{name} {hostile:?}");
+            }
+        }
     }
 
     #[test]

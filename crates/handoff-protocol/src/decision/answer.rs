@@ -122,7 +122,7 @@ impl Intent {
     fn read(reader: &ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
         let disposition = reader.optional_choice("disposition", Disposition::ALL)?.unwrap_or(Disposition::Decide);
         let partial = reader.optional_boolean("partial")?.unwrap_or(false);
-        let delegate_to = reader.optional_object("delegate_to")?.map(Target::read_answerer).transpose()?;
+        let delegate_to = reader.optional_object("delegate_to")?.map(Target::read).transpose()?;
         if partial && disposition != Disposition::Decide {
             return Err(reader.error("partial", "belongs to the disposition `decide`"));
         }
@@ -253,7 +253,7 @@ fn settle(
         steps,
         capabilities_exercised: context.capabilities.exercised(now),
         clearance: Clearance { source: ClearanceSource::HumanAssertion, actor: principal.id(), at: now },
-        waiter_state_at_decision: pending.waiter.state,
+        waiter_state_at_decision: pending.waiter.state.at_decision(),
     };
     let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
     let authorization = Authorization {
@@ -307,11 +307,13 @@ pub(super) fn check_authority(
 ) -> Result<AuthStrength, DecisionError> {
     requires
         .authority
-        .check(principal, &request.progress.also_assigned, context.now)
+        .check(principal, &request.progress.also_assigned, &context.policy.directory, context.now)
         .map_err(|lacking| DecisionError::InsufficientAuthority { request_id: request.id, lacking })?;
     let grade = principal.grade(context.now);
     // The grade decides, not the kind of credential: a person's own token can be worth no more than a link.
-    if grade == AuthStrength::LinkOnly && !context.policy.link_only_permitted {
+    let floors = request.terms.as_ref().and_then(|terms| terms.floors);
+    let permitted = context.policy.link_only_permitted && floors.is_none_or(|floors| floors.allow_link_only);
+    if grade == AuthStrength::LinkOnly && !permitted {
         return Err(DecisionError::AuthStrengthNotPermitted { request_id: request.id });
     }
     Ok(grade)

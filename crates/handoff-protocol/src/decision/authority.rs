@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     context::Policy,
+    directory::Directory,
     error::{DecisionError, Lacking},
     limits,
     target::Target,
@@ -68,7 +69,7 @@ impl Authority {
         if let Some(array) = reader.optional_array("assignees")? {
             array.count_within(0, limits::ASSIGNEES)?;
             for item in array.items() {
-                assignees.push(Target::read_answerer(item.object()?)?);
+                assignees.push(Target::read(item.object()?)?);
             }
         }
         let authority = Self {
@@ -93,12 +94,18 @@ impl Authority {
     }
 
     /// Whether this principal, as it stands at a time, may answer (rules ). `also_assigned` are those whom
-    /// the request was passed on to, besides the declared assignees.
+    /// the request was passed on to, besides the declared assignees; the directory knows who groups and rotations are.
     ///
     /// # Errors
     ///
     /// The first that is lacking: role, then strength, then assignment.
-    pub fn check(&self, principal: &Principal, also_assigned: &[Target], now: Timestamp) -> Result<(), Lacking> {
+    pub fn check(
+        &self,
+        principal: &Principal,
+        also_assigned: &[Target],
+        directory: &Directory,
+        now: Timestamp,
+    ) -> Result<(), Lacking> {
         if principal.role < self.min_role {
             return Err(Lacking::Role(self.min_role));
         }
@@ -106,7 +113,7 @@ impl Authority {
             return Err(Lacking::Strength(self.auth_strength));
         }
         let mut may_answer = self.assignees.iter().chain(also_assigned);
-        if !self.assignees.is_empty() && !may_answer.any(|target| target.means(principal)) {
+        if !self.assignees.is_empty() && !may_answer.any(|target| directory.means(target, principal, now)) {
             return Err(Lacking::Assignment);
         }
         Ok(())

@@ -3,12 +3,18 @@
 use std::sync::Arc;
 
 use super::{
+    callback::CallbackPolicy,
     capability::Capabilities,
+    channels::Channels,
+    directory::Directory,
     error::{DecisionError, MissingScope},
     limits,
+    routing::Routing,
     schemas::{NoSchemas, Schemas},
+    tenant_policy::VersionedPolicy,
 };
 use crate::{
+    continuation::Keyring,
     duration::ExactDuration,
     id::Mint,
     principal::{Principal, PrincipalKind, Scope},
@@ -28,7 +34,7 @@ pub struct Context<'a> {
     pub capabilities: &'a Capabilities,
 }
 
-/// What a deployment chooses.
+/// What a deployment chooses, and what it knows of the tenant that a transition is about.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// Whether a link alone may answer (rule A-6).
@@ -41,6 +47,20 @@ pub struct Policy {
     pub idempotency_ttl: ExactDuration,
     /// The JSON Schemas that documents are checked against.
     pub schemas: Arc<dyn Schemas>,
+    /// What each channel can do.
+    pub channels: Arc<Channels>,
+    /// The ladder of requests where neither they nor their tenant's policy say anything (rule V-10).
+    pub ladder: Arc<Routing>,
+    /// By how much an escalation puts the deadline off (rule C-6).
+    pub escalation_extension: ExactDuration,
+    /// The people of the tenant, as they are now.
+    pub directory: Arc<Directory>,
+    /// The policy of the tenant, which holds for raises (section 24).
+    pub tenant: Option<Arc<VersionedPolicy>>,
+    /// Where signals are pushed, and who signs (section 19).
+    pub callbacks: CallbackPolicy,
+    /// What continuation data is sealed with; without it there is none (rule L-4).
+    pub continuation: Option<Arc<Keyring>>,
 }
 
 impl Default for Policy {
@@ -51,6 +71,13 @@ impl Default for Policy {
             authorization_ttl: ExactDuration::from_seconds(limits::AUTHORIZATION_TTL_SECONDS),
             idempotency_ttl: ExactDuration::from_seconds(limits::IDEMPOTENCY_TTL_SECONDS),
             schemas: Arc::new(NoSchemas),
+            channels: Arc::new(Channels::default()),
+            ladder: Arc::new(Routing::starter()),
+            escalation_extension: ExactDuration::from_seconds(limits::ESCALATION_SECONDS),
+            directory: Arc::new(Directory::default()),
+            tenant: None,
+            callbacks: CallbackPolicy::default(),
+            continuation: None,
         }
     }
 }

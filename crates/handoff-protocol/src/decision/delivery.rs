@@ -1,21 +1,20 @@
 //! Deliveries: the attempts to reach somebody about a request (section 12).
-//!
-//! This build knows the in-app channel: a delivery that is made by listing the request at its own address.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    channels::{ChannelFacts, IN_APP},
+    limits,
     target::Target,
-    terms::{DeliveryState, Grade},
+    terms::{AttemptOutcome, DeliveryState, Grade, Suppression},
 };
 use crate::{
     id::{DeliveryId, RequestId},
-    json::Json,
     timestamp::Timestamp,
 };
 
-/// One delivery, as kept and as served.
+/// One delivery, as kept and as served. No address is part of it: that is looked up each time (rule V-14).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Delivery {
     /// Its id.
@@ -23,7 +22,7 @@ pub struct Delivery {
     /// The request that it is about.
     pub request_id: RequestId,
     /// The channel it goes through.
-    #[schemars(length(max = 64))]
+    #[schemars(length(max = limits::CHANNEL_CHARS))]
     pub channel: String,
     /// Who it is for.
     pub target: Target,
@@ -31,50 +30,77 @@ pub struct Delivery {
     pub rung: u32,
     /// Where it stands.
     pub state: DeliveryState,
+    /// Why it was kept back, where it was (rule V-8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suppressed_reason: Option<Suppression>,
     /// How far it provably got; null without evidence (rule V-4).
     pub grade_reached: Option<Grade>,
     /// How far its channel can ever prove (rule V-5).
     pub max_grade: Grade,
     /// Whether its channel can tell who answers.
     pub can_authenticate_person: bool,
-    /// What was tried.
-    #[schemars(length(max = 0))]
-    pub attempts: Vec<Json>,
+    /// What was tried, the latest last (rule V-6).
+    pub attempts: Vec<DeliveryAttempt>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
 }
 
+/// One attempt to deliver (rule V-6). What it says never holds content, secrets or addresses.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct DeliveryAttempt {
+    /// Its number, from 1.
+    #[schemars(range(min = 1))]
+    pub n: u32,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended; null while it goes on.
+    pub ended_at: Option<Timestamp>,
+    /// What came of it; left out while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<AttemptOutcome>,
+    /// What the transport said, in its own codes.
+    pub transport_status: Option<String>,
+    /// What went wrong, in words.
+    pub error: Option<String>,
+    /// When the next attempt follows.
+    #[serde(default)]
+    pub next_attempt_at: Option<Timestamp>,
+}
+
 impl Delivery {
-    /// A delivery through the in-app channel, not yet claimed.
-    #[must_use]
-    pub fn in_app(id: DeliveryId, request_id: RequestId, target: Target, now: Timestamp) -> Self {
+    /// A delivery that was not claimed yet.
+    pub(super) fn queued(
+        id: DeliveryId,
+        request_id: RequestId,
+        channel: &str,
+        target: Target,
+        rung: u32,
+        facts: ChannelFacts,
+        now: Timestamp,
+    ) -> Self {
         Self {
             id,
             request_id,
-            channel: "inapp".to_owned(),
+            channel: channel.to_owned(),
             target,
-            rung: 0,
+            rung,
             state: DeliveryState::Queued,
+            suppressed_reason: None,
             grade_reached: None,
-            max_grade: Grade::Acted,
-            can_authenticate_person: true,
+            max_grade: facts.max_grade,
+            can_authenticate_person: facts.can_authenticate_person,
             attempts: Vec::new(),
             created_at: now,
             updated_at: now,
         }
     }
 
-    /// A delivery to nobody, for what is raised to try things out. It proves nothing and is never claimed.
+    /// The attempt that goes on.
     #[must_use]
-    pub fn sandbox(id: DeliveryId, request_id: RequestId, target: Target, now: Timestamp) -> Self {
-        Self {
-            channel: "sandbox".to_owned(),
-            max_grade: Grade::Dispatched,
-            can_authenticate_person: false,
-            ..Self::in_app(id, request_id, target, now)
-        }
+    pub fn in_flight(&self) -> Option<&DeliveryAttempt> {
+        self.attempts.last().filter(|attempt| attempt.ended_at.is_none())
     }
 
     /// Whether an answer could have come through this delivery (rule S-6).
@@ -90,6 +116,70 @@ impl Delivery {
         )
     }
 
+    /// Begins an attempt, and says which.
+    pub(super) fn begin(&mut self, now: Timestamp) -> u32 {
+        let n = self.attempts.last().map_or(1, |last| last.n.saturating_add(1));
+        if self.attempts.len() >= limits::KEPT_ATTEMPTS {
+            self.attempts.remove(0);
+        }
+        self.attempts.push(DeliveryAttempt {
+            n,
+            started_at: now,
+            ended_at: None,
+            outcome: None,
+            transport_status: None,
+            error: None,
+            next_attempt_at: None,
+        });
+        if !self.reaches(Grade::Dispatched) {
+            self.state = DeliveryState::Sending;
+        }
+        self.updated_at = now;
+        n
+    }
+
+    /// Delivers by listing: the request stands where its target looks, so there is nothing to wait for.
+    pub(super) fn list(&mut self, now: Timestamp) {
+        self.begin(now);
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.ended_at = Some(now);
+            attempt.outcome = Some(AttemptOutcome::Accepted);
+        }
+        self.prove(Grade::Dispatched, now);
+    }
+
+    /// Keeps the delivery back (rule V-8).
+    pub(super) fn suppress(&mut self, reason: Suppression, now: Timestamp) {
+        self.state = DeliveryState::Suppressed;
+        self.suppressed_reason = Some(reason);
+        self.updated_at = now;
+    }
+
+    /// Takes evidence of how far it got (rule V-2): a grade only rises, and never above what the channel can prove. False
+    /// if that is nothing new.
+    pub(super) fn prove(&mut self, grade: Grade, now: Timestamp) -> bool {
+        if self.reaches(grade) || grade > self.max_grade {
+            return false;
+        }
+        self.grade_reached = Some(grade);
+        if !self.state.is_final() {
+            self.state = match grade {
+                Grade::Dispatched => DeliveryState::Dispatched,
+                Grade::Delivered => DeliveryState::Delivered,
+                Grade::Seen => DeliveryState::Seen,
+                Grade::Acted => DeliveryState::Acted,
+            };
+        }
+        self.updated_at = now;
+        true
+    }
+
+    /// Whether it provably got so far.
+    #[must_use]
+    pub fn reaches(&self, grade: Grade) -> bool {
+        self.grade_reached >= Some(grade)
+    }
+
     /// Notes that a person answered through this delivery.
     pub(super) fn act(&mut self, now: Timestamp) {
         if self.can_authenticate_person && self.max_grade >= Grade::Acted {
@@ -99,7 +189,8 @@ impl Delivery {
         }
     }
 
-    /// Closes what is still open when the request ends (section 9): cancelled before dispatch, stale after.
+    /// Closes what is still open when the request ends (section 9): cancelled before dispatch, stale after. An attempt
+    /// that goes on ends by itself.
     pub(super) fn close(&mut self, now: Timestamp) {
         let closed = match self.state {
             DeliveryState::Queued | DeliveryState::Sending | DeliveryState::Retrying => DeliveryState::Cancelled,
@@ -125,7 +216,7 @@ pub(super) fn choose(deliveries: &[Delivery], named: Option<DeliveryId>) -> Opti
         .find(|delivery| Some(delivery.id) == named)
         .or_else(|| {
             candidates()
-                .filter(|delivery| delivery.state != DeliveryState::Queued || delivery.channel == "inapp")
+                .filter(|delivery| delivery.state != DeliveryState::Queued || delivery.channel == IN_APP)
                 .max_by_key(|delivery| (delivery.can_authenticate_person, delivery.grade_reached, delivery.id))
         })
         .map(|delivery| delivery.id)

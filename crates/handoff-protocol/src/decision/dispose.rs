@@ -45,7 +45,7 @@ pub(super) fn delegate(
     request.progress.delegated_to = Some(to.clone());
     let passed_on = RecordedDisposition {
         delegate_to: Some(to.clone()),
-        delivery_id: Some(delivery_id),
+        delivery_id,
         ..disposition(&request, Disposition::Delegate, answer, principal, context)
     };
     Ok(recorded(request, passed_on))

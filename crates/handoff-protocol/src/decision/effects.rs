@@ -7,6 +7,7 @@ use super::{
     progress::RecordedDisposition,
     receipt::SealedReceipt,
     request::Request,
+    resume::Continuation,
     signal::Signal,
     terms::RequestState,
     waiter::Waiter,
@@ -36,6 +37,8 @@ pub struct Effects {
     pub signals: Vec<Signal>,
     /// A disposition that decided nothing.
     pub disposition: Option<RecordedDisposition>,
+    /// Continuation data to keep.
+    pub continuation: Option<Continuation>,
     /// Copies of what was shown, to keep.
     pub renderings: Vec<Rendering>,
     /// What happened.
@@ -97,6 +100,18 @@ pub enum EventType {
     RequestDispositionRecorded,
     /// R14.
     RequestEndorsed,
+    /// R4.
+    RequestEscalated,
+    /// Section 11.
+    RequestReassigned,
+    /// Section 10, `park` *(additive)*.
+    RequestReminded,
+    /// V-1.
+    DeliveryTransitioned,
+    /// S-10.
+    ChannelMessageReceived,
+    /// E-3.
+    RuntimeObservation,
     /// R5.
     RequestAnswered,
     /// R6.
@@ -111,6 +126,8 @@ pub enum EventType {
     AttemptLapsed,
     /// E-4 *(additive)*.
     ReceiptCorrected,
+    /// H-8.
+    CallbackEndpointDisabled,
     /// W6 *(additive)*.
     WaiterOrphaned,
     /// W7 *(additive)*.
@@ -131,6 +148,12 @@ impl EventType {
             Self::RequestStepRecorded => "request.step_recorded",
             Self::RequestDispositionRecorded => "request.disposition_recorded",
             Self::RequestEndorsed => "request.endorsed",
+            Self::RequestEscalated => "request.escalated",
+            Self::RequestReassigned => "request.reassigned",
+            Self::RequestReminded => "request.reminded",
+            Self::DeliveryTransitioned => "delivery.transitioned",
+            Self::ChannelMessageReceived => "channel.message_received",
+            Self::RuntimeObservation => "runtime.observation",
             Self::RequestAnswered => "request.answered",
             Self::RequestExpired => "request.expired",
             Self::RequestCancelled => "request.cancelled",
@@ -138,6 +161,7 @@ impl EventType {
             Self::AttemptArmed => "attempt.armed",
             Self::AttemptLapsed => "attempt.lapsed",
             Self::ReceiptCorrected => "receipt.corrected",
+            Self::CallbackEndpointDisabled => "callback.endpoint_disabled",
             Self::WaiterOrphaned => "waiter.orphaned",
             Self::WaiterRearmed => "waiter.rearmed",
             Self::GrantResolved => "grant.resolved",
@@ -191,6 +215,7 @@ impl Effects {
             authorization: None,
             signals: Vec::new(),
             disposition: None,
+            continuation: None,
             renderings: Vec::new(),
             events: Vec::new(),
             timers: Vec::new(),

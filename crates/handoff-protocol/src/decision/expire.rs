@@ -4,6 +4,7 @@ use super::{
     context::Context,
     effects::{Effects, EventType, Fired, Rendering},
     error::DecisionError,
+    ladder::{self, Cause},
     receipt::{Actor, Clearance, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, Via},
     request::{ReceiptPointer, Request},
     signal::{Decision, Signal},
@@ -20,8 +21,8 @@ use crate::{
 
 /// Expires a request whose deadline passed (R6).
 ///
-/// Without a further rung, `escalate` is exhausted and comes to denial (rule C-6). Expiry mints no authorization.
-/// Repeating this is harmless: a request that ended is not due.
+/// Under `escalate` the next rung fires and the deadline is put off; without a further rung it comes to denial (R4, rule
+/// C-6). Expiry mints no authorization. Repeating this is harmless: a request that ended is not due.
 ///
 /// # Errors
 ///
@@ -38,6 +39,11 @@ pub fn expire(
         return Ok(Fired::NotDue { again });
     }
     let declared = request.ttl_policy.as_ref();
+    let escalates = declared.is_some_and(|policy| policy.on_expiry == OnExpiry::Escalate);
+    let rung = request.outreach.next_rung();
+    if escalates && request.routing.rung(rung).is_some() {
+        return Ok(Fired::Acted(Box::new(climb(request, rung, context))));
+    }
     let (effective, values) = match declared.map(|policy| (policy.on_expiry, policy.default_answer.as_ref())) {
         Some((OnExpiry::Default, Some(answer))) => (Effective::Default, answer.clone()),
         Some((OnExpiry::Park, _)) => return Ok(Fired::NotDue { again: None }),
@@ -91,7 +97,7 @@ pub fn expire(
         steps: request.progress.recorded_steps(),
         capabilities_exercised: context.capabilities.exercised(now),
         clearance: Clearance { source: ClearanceSource::Timeout, actor: None, at: now },
-        waiter_state_at_decision: request.waiter.state,
+        waiter_state_at_decision: request.waiter.state.at_decision(),
     };
     let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
     let mut next = request.clone();
@@ -121,4 +127,15 @@ pub fn expire(
     effects.signals.push(signal);
     effects.renderings.push(rendering);
     Ok(Fired::Acted(Box::new(effects)))
+}
+
+/// Fires the next rung at the deadline, and puts that off (R4).
+fn climb(request: &Request, rung: u32, context: &mut Context<'_>) -> Effects {
+    let mut next = request.clone();
+    ladder::fire(&mut next, rung, context);
+    let deadline = ladder::put_off_deadline(&mut next, context);
+    let mut effects = Effects::of(next);
+    effects.escalated(rung, Cause::Deadline);
+    effects.timers.extend(deadline);
+    effects
 }

@@ -4,7 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{error::DecisionError, requires::Requires, schemas::Schemas, terms::OnExpiry, values};
-use crate::json::{Json, Object, ObjectReader};
+use crate::{
+    duration::ExactDuration,
+    json::{DecodeError, Json, Object, ObjectReader},
+};
 
 /// A `ttl_policy`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -15,13 +18,36 @@ pub struct TtlPolicy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Object>")]
     pub default_answer: Option<Json>,
+    /// How often people are reminded, for the policy `park`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminder_every: Option<ExactDuration>,
 }
 
 impl TtlPolicy {
     /// What holds when a request has a `ttl` and no policy: escalate, then deny (rule C-6).
     #[must_use]
     pub const fn undeclared() -> Self {
-        Self { on_expiry: OnExpiry::Escalate, default_answer: None }
+        Self { on_expiry: OnExpiry::Escalate, default_answer: None, reminder_every: None }
+    }
+
+    /// Reads the policy that a tenant has for requests that declare none.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::InvalidRequest`] if its default answer could not settle this request, which then has to say itself
+    /// what happens.
+    pub(super) fn read_standing(
+        declared: &Json,
+        requires: &Requires,
+        schemas: &dyn Schemas,
+    ) -> Result<Self, DecisionError> {
+        let reader = ObjectReader::new(declared, "ttl_policy")?;
+        Self::read(reader, requires, schemas).map_err(|_| {
+            DecisionError::invalid(
+                "ttl_policy",
+                "must be given: the default answer of this tenant's policy could not settle this request",
+            )
+        })
     }
 
     /// Reads a policy. A default answer must be one that could settle the request (rule D-5).
@@ -31,9 +57,7 @@ impl TtlPolicy {
         schemas: &dyn Schemas,
     ) -> Result<Self, DecisionError> {
         let on_expiry = reader.choice("on_expiry", OnExpiry::ALL)?;
-        if reader.optional("reminder_every").is_some() {
-            return Err(reader.error("reminder_every", "is not available on this server").into());
-        }
+        let reminder_every = reminder_every(&reader)?;
         let default_answer = match (on_expiry, reader.optional("default_answer")) {
             (OnExpiry::Default, None) => {
                 return Err(reader.error("default_answer", "is required with the policy `default`").into());
@@ -73,6 +97,15 @@ impl TtlPolicy {
             }
         };
         reader.finish()?;
-        Ok(Self { on_expiry, default_answer })
+        Ok(Self { on_expiry, default_answer, reminder_every })
     }
+}
+
+/// Reads how often people are reminded: any time but none at all.
+pub(super) fn reminder_every(reader: &ObjectReader<'_, '_>) -> Result<Option<ExactDuration>, DecodeError> {
+    let every = super::raise::duration(reader, "reminder_every")?;
+    if every.is_some_and(ExactDuration::is_zero) {
+        return Err(reader.error("reminder_every", "must be longer than no time at all"));
+    }
+    Ok(every)
 }

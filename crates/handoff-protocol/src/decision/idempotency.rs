@@ -58,6 +58,14 @@ pub enum Operation {
     Resolve,
     /// Submit values to a sink.
     Sink,
+    /// Escalate.
+    Escalate,
+    /// Reassign.
+    Reassign,
+    /// Redeliver; its object is the delivery.
+    Redeliver,
+    /// Report a grade; its object is the delivery.
+    Grade,
 }
 
 impl Operation {
@@ -72,6 +80,10 @@ impl Operation {
             Self::Correct => "correct",
             Self::Resolve => "resolve",
             Self::Sink => "sink",
+            Self::Escalate => "escalate",
+            Self::Reassign => "reassign",
+            Self::Redeliver => "redeliver",
+            Self::Grade => "grade",
         }
     }
 }
@@ -84,8 +96,7 @@ impl ReplayScope {
     /// The scope of a call.
     #[must_use]
     pub fn new(principal: &Principal, operation: Operation, object: Option<RequestId>, key: &IdempotencyKey) -> Self {
-        let object = object.map(|id| id.to_string()).unwrap_or_default();
-        Self::of(principal, operation, &object, key)
+        Self::of(principal, operation, &object.map(|id| id.to_string()).unwrap_or_default(), key)
     }
 
     /// The scope of a call on a grant.
@@ -100,7 +111,9 @@ impl ReplayScope {
         Self::of(principal, Operation::Sink, &Digest::of(reference).to_string(), key)
     }
 
-    fn of(principal: &Principal, operation: Operation, object: &str, key: &IdempotencyKey) -> Self {
+    /// The scope of a call whose object is no request, by the object's id.
+    #[must_use]
+    pub fn of(principal: &Principal, operation: Operation, object: &str, key: &IdempotencyKey) -> Self {
         // Only the last part is free text, so line feeds keep the parts apart.
         let parts = [principal.key_holder().as_str(), operation.as_str(), object, &key.0].join("\n");
         Self(Digest::of(parts.as_bytes()))

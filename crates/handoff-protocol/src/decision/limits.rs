@@ -53,10 +53,36 @@ pub const SESSION_LEASE_SECONDS: u64 = 120;
 pub const SESSION_RENEW_MILLIS: u64 = 45_000;
 /// `authority.assignees`.
 pub const ASSIGNEES: usize = 50;
+/// Rungs of a ladder.
+pub const RUNGS: usize = 10;
+/// A channel's name, in characters.
+pub const CHANNEL_CHARS: usize = 64;
+/// The name of a time zone, in characters.
+pub const ZONE_CHARS: usize = 64;
+/// Deliveries that a request keeps; the oldest that are done make room for new ones.
+pub const DELIVERIES: usize = 200;
+/// How many people one place becomes at the most (rule V-9).
+pub const PEOPLE_OF_A_PLACE: usize = 50;
+/// How often a delivery is tried before it failed (rule V-7).
+pub const DELIVERY_ATTEMPTS: u32 = 6;
+/// Attempts that a delivery keeps, the latest.
+pub const KEPT_ATTEMPTS: usize = 12;
 /// A target's value, in characters.
 pub const TARGET_VALUE_CHARS: usize = 256;
 /// `authority.reason` and the reasons of operations, in characters.
 pub const REASON_CHARS: usize = 500;
+/// `resume_ref`, in characters.
+pub const RESUME_REF_CHARS: usize = 2_048;
+/// `resume_payload`, in bytes before base64.
+pub const RESUME_PAYLOAD_BYTES: usize = 64 * 1024;
+/// `resume_payload`, in characters of base64: no more than this is ever right.
+pub const RESUME_PAYLOAD_CHARS: usize = 87_400;
+/// `callback.url`, in characters.
+pub const CALLBACK_URL_CHARS: usize = 2_048;
+/// `callback.secret_ref`, in characters.
+pub const SECRET_REF_CHARS: usize = 128;
+/// The longest wait between two tries, in seconds, but for jitter (rules H-6, V-7).
+pub const RETRY_CAP_SECONDS: u64 = 300;
 /// `dedupe_key`, in characters.
 pub const DEDUPE_KEY_CHARS: usize = 255;
 /// `Idempotency-Key`, in characters.
@@ -84,6 +110,8 @@ pub const IDEMPOTENCY_TTL_SECONDS: u64 = 24 * 60 * 60;
 pub const LEASE_SECONDS: u64 = 90;
 /// How long a written sign of life stands for the ones after it, in seconds (rule X-10).
 pub const LEASE_WRITE_SECONDS: u64 = 30;
+/// By how much an escalation puts the deadline off, in seconds (rule C-6).
+pub const ESCALATION_SECONDS: u64 = 15 * 60;
 /// The longest long poll, in seconds.
 pub const MAX_WAIT_SECONDS: u64 = 30;
 /// The largest quorum that is accepted unless the deployment says otherwise (rule A-8).

@@ -9,10 +9,19 @@
 //! | R8 | [`Supersede::read`], [`supersede()`] |
 //! | R5, R12 to R14, A-8, S-2, S-3, section 8 | [`Answer::read`], [`answer()`] |
 //! | R6, C-5, C-6, E-2 | [`expire()`] |
+//! | R4, C-4, V-9, V-10 | [`Escalate::read`], [`escalate()`], [`tend()`] |
+//! | section 11, reassign | [`Reassign::read`], [`reassign()`] |
+//! | V-1, V-6, V-7 | [`begin_send`], [`end_send`] |
+//! | V-12 | [`redeliver()`] |
+//! | V-2, V-3, V-13 | [`ReportGrade::read`], [`report_grade`], [`see`] |
+//! | section 24's policies | [`tenant_policy::TenantPolicy::read`], [`explain()`] |
 //! | R7, R11 | [`Cancel::read`], [`cancel()`] |
 //! | W4, W9, X-8 | [`acknowledge()`] |
 //! | W6, W7, X-10 | [`lease`] |
 //! | Z-3 to Z-6 | [`redeem()`] |
+//! | W3, W5, H-3 to H-8, V-12 | [`pushed`], [`requeue`] |
+//! | H-4 | [`CallbackPolicy`] |
+//! | L-1 to L-4 | [`Continuation`] |
 //! | K-1 cases 1 and 2, K-6, K-7 | [`idempotency`] |
 //! | E-4 | [`Correct::read`], [`correct()`] |
 //! | A-1 to A-4 | [`Authority::check`] |
@@ -33,33 +42,47 @@ mod authority;
 mod authorization;
 mod backoff;
 mod body;
+mod callback;
 mod cancel;
 pub mod capability;
+pub mod channels;
 mod context;
 mod correct;
 mod delivery;
+pub mod directory;
+mod dispatch;
 mod dispose;
 mod effects;
 mod endorse;
 mod error;
 mod error_code;
 mod error_envelope;
+mod escalate;
 mod expire;
 mod expiry_policy;
+mod explain;
 mod field;
+mod grade;
 pub mod idempotency;
+mod ladder;
 pub mod lease;
 pub mod limits;
+mod observe;
+mod outreach;
 mod owner;
 mod partial;
 mod progress;
 mod prompt;
+mod push;
 mod raise;
 mod reach;
+mod reassign;
 mod receipt;
 mod redeem;
+mod redeliver;
 mod request;
 mod requires;
+mod resume;
 mod reword;
 mod routing;
 mod schemas;
@@ -67,6 +90,8 @@ mod signal;
 pub mod sink;
 mod supersede;
 mod target;
+pub mod tenant_policy;
+mod tend;
 pub mod terms;
 pub mod values;
 pub mod view;
@@ -82,31 +107,46 @@ pub use self::{
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     backoff::backoff,
+    callback::{Callback, CallbackEndpoint, CallbackFormat, CallbackPolicy, is_callback_url},
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_person, check_scope},
     correct::{Correct, correct, correctable},
-    delivery::Delivery,
+    delivery::{Delivery, DeliveryAttempt},
+    dispatch::{Outgoing, SendReport, begin_send, end_send, outgoing},
     effects::{Effects, Event, EventType, Fired, Rendering, TimerChange},
     error::{DecisionError, FieldError, FieldErrorCode, Lacking, MissingScope},
     error_code::ErrorCode,
     error_envelope::{ErrorBody, ErrorEnvelope},
+    escalate::{Escalate, escalate},
     expire::expire,
     expiry_policy::TtlPolicy,
+    explain::{Explained, PlannedDelivery, explain},
     field::{Field, FieldKind, FieldOption},
+    grade::{ReportGrade, bounce, report_grade, see},
+    observe::{ChannelMessage, Observation, observe, receive},
+    outreach::{Again, Outreach},
     progress::{Contributor, Endorsed, Progress, RecordedDisposition, Step},
+    push::{
+        EndpointHealth, Push, PushAttempt, PushAttempts, PushLog, PushResult, Pushed, Redelivery, is_to_be_pushed,
+        push_body, pushed, requeue, rest, wake,
+    },
     raise::{Raise, join, raise},
+    reassign::{Reassign, reassign},
     receipt::{
         Actor, Clearance, Endorsement, Receipt, ReceiptStep, RecordedAuthority, RecordedDecision, Rendered, Satisfied,
         SealError, SealedReceipt, Via,
     },
     redeem::{Redeem, Redeemed, redeem},
+    redeliver::redeliver,
     request::{ReceiptPointer, Request, RequestWaiter},
     requires::Requires,
-    routing::{Routing, Rung},
+    resume::{Continuation, Resume, Resumed},
+    routing::{Routing, RoutingAsk, Rung},
     schemas::{NoSchemas, Schemas},
     signal::{Decision, Signal},
     supersede::{Supersede, supersede},
     target::Target,
+    tend::tend,
     waiter::Waiter,
     waiter_ref::WaiterRef,
 };

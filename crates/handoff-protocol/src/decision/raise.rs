@@ -4,20 +4,24 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     body,
+    callback::Callback,
     capability::{BlastRadius, Capability, Declared, granted},
-    context::{Context, Policy, check_machine},
+    context::{Context, Policy, check_machine, check_scope},
     effects::{Effects, EventType, TimerChange},
     error::{DecisionError, MissingScope},
     expiry_policy::TtlPolicy,
+    ladder,
     lease::lease_end,
     limits,
+    outreach::Outreach,
     progress::Progress,
     prompt,
-    reach::delivery,
     request::{Request, RequestWaiter},
     requires::{self, Requires},
+    resume::Resume,
     reword::reword,
-    routing::Routing,
+    routing::{Routing, RoutingAsk},
+    tenant_policy::{PolicyRouting, PolicyTerms},
     terms::{
         Liveness, Mode, OnExpiry, PresentationBinding, RequestState, Urgency, UrgencyState, WaiterState, WaiterTerminal,
     },
@@ -49,6 +53,10 @@ pub struct Raise {
     ttl: Option<ExactDuration>,
     ttl_policy: Option<TtlPolicy>,
     attempt_ttl: ExactDuration,
+    routing: Routing,
+    terms: Option<PolicyTerms>,
+    callback: Option<Callback>,
+    resume: Resume,
     effect_digest: Option<AnyDigest>,
     metadata: Option<Json>,
     test_mode: bool,
@@ -74,7 +82,6 @@ impl Raise {
         let declared = reader.required("requires")?;
         let parsed = Requires::read(declared)?;
         parsed.authority.check_quorum(policy)?;
-        refuse_unavailable(&reader)?;
         let test_mode = reader.optional_boolean("test_mode")?.unwrap_or(false);
         if principal.test && !test_mode {
             return Err(DecisionError::InsufficientScope(MissingScope::TestMode));
@@ -87,18 +94,30 @@ impl Raise {
         };
         // What is raised to try things out is never the same question as one that is meant.
         let dedupe_key = if test_mode { format!("test:{dedupe_key}") } else { dedupe_key };
-        let ttl = duration(&reader, "ttl")?;
+        // What the tenant's policy says holds where the raise says nothing (section 24).
+        let standing = policy.tenant.as_ref().map(|versioned| &versioned.policy);
+        let defaults = standing.map(|standing| &standing.defaults);
+        let ttl = duration(&reader, "ttl")?.or_else(|| defaults.and_then(|defaults| defaults.ttl));
         let ttl_policy = match reader.optional_object("ttl_policy")? {
             Some(declared) => Some(TtlPolicy::read(declared, &parsed, policy.schemas.as_ref())?),
-            None => ttl.map(|_| TtlPolicy::undeclared()),
+            None => match defaults.and_then(|defaults| defaults.ttl_policy.as_ref()) {
+                Some(standing) => Some(TtlPolicy::read_standing(standing, &parsed, policy.schemas.as_ref())?),
+                None => ttl.map(|_| TtlPolicy::undeclared()),
+            },
         };
-        let liveness = reader.optional_choice("liveness", Liveness::ALL)?.unwrap_or(Liveness::Durable);
+        let liveness = reader
+            .optional_choice("liveness", Liveness::ALL)?
+            .or_else(|| defaults.and_then(|defaults| defaults.liveness))
+            .unwrap_or(Liveness::Durable);
+        let urgency = reader.optional_choice("urgency", Urgency::ALL)?.unwrap_or(Urgency::Normal);
+        let asked = reader.optional_object("routing")?.map(RoutingAsk::read).transpose()?.unwrap_or_default();
+        let routing = route(principal, &reader, &asked, urgency, policy)?;
         let metadata = reader.optional_object("metadata")?.map(|object| Json::Object(object.json().clone()));
         let raise = Self {
             digest,
             waiter_ref,
             dedupe_key,
-            urgency: reader.optional_choice("urgency", Urgency::ALL)?.unwrap_or(Urgency::Normal),
+            urgency,
             prompt: reader.required("prompt")?.clone(),
             declared: Declared::new(requires::served(declared.clone()), &parsed),
             mode: reader.optional_choice("mode", Mode::ALL)?.unwrap_or(Mode::Advisory),
@@ -108,11 +127,18 @@ impl Raise {
             liveness,
             on_waiter_terminal: reader
                 .optional_choice("on_waiter_terminal", WaiterTerminal::ALL)?
+                .or_else(|| defaults.and_then(|defaults| defaults.on_waiter_terminal))
                 .unwrap_or_else(|| WaiterTerminal::undeclared(liveness)),
             ttl,
             ttl_policy,
             attempt_ttl: duration(&reader, "attempt_ttl")?
+                .or_else(|| defaults.and_then(|defaults| defaults.attempt_ttl))
                 .unwrap_or_else(|| ExactDuration::from_seconds(limits::ATTEMPT_TTL_SECONDS)),
+            // What is raised to try things out reaches nobody (section 3).
+            routing: if test_mode { routing.in_sandbox() } else { routing },
+            terms: policy.tenant.as_ref().map(|versioned| versioned.terms()),
+            callback: policy.callbacks.read(principal, &reader)?,
+            resume: Resume::read(&reader, policy.continuation.as_deref())?,
             effect_digest: reader
                 .optional_string("effect_digest")?
                 .map(|text| {
@@ -165,14 +191,24 @@ impl Raise {
     }
 }
 
-/// Refuses, rather than ignores, what a later version of this server will do.
-fn refuse_unavailable(reader: &ObjectReader<'_, '_>) -> Result<(), DecodeError> {
-    for name in ["routing", "callback", "resume_ref", "resume_payload"] {
-        if reader.optional(name).is_some() {
-            return Err(reader.error(name, "is not available on this server"));
+/// The ladder of a raise (rule V-10): what it says itself, where it may, then what its tenant and its deployment say.
+fn route(
+    principal: &Principal,
+    reader: &ObjectReader<'_, '_>,
+    asked: &RoutingAsk,
+    urgency: Urgency,
+    policy: &Policy,
+) -> Result<Routing, DecisionError> {
+    let standing = policy.tenant.as_ref().map(|versioned| &versioned.policy.routing);
+    if !asked.is_empty() {
+        check_scope(principal, Scope::RequestsRoute)?;
+        if standing.is_some_and(|standing| !standing.allow_request_override) {
+            let problem = "must be left out: this tenant's policy says who is reached, and allows no request to say it";
+            return Err(reader.error("routing", problem).into());
         }
     }
-    Ok(())
+    let nothing = PolicyRouting::default();
+    Ok(standing.unwrap_or(&nothing).resolve(asked, urgency, &policy.ladder))
 }
 
 pub(super) fn duration(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Option<ExactDuration>, DecodeError> {
@@ -211,10 +247,9 @@ pub fn raise(
     let granted = granted(&raise.declared, &[], id, raise.attempt_ttl, context)?;
     let parked = raise.ttl_policy.as_ref().is_some_and(|policy| policy.on_expiry == OnExpiry::Park);
     let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
-    // What is raised to try things out reaches nobody (section 3).
-    let routing = if raise.test_mode { Routing::sandbox() } else { Routing::in_app() };
-    let deliveries = routing.targets.iter().map(|target| delivery(id, target, raise.test_mode, context)).collect();
-    let request = Request {
+    let keyring = context.policy.continuation.as_deref();
+    let continuation = raise.resume.keep(principal.tenant, id, keyring, context.mint)?;
+    let mut request = Request {
         id,
         state: RequestState::Pending,
         version: 1,
@@ -233,7 +268,9 @@ pub fn raise(
         ttl: raise.ttl,
         ttl_policy: raise.ttl_policy.clone(),
         attempt_ttl: raise.attempt_ttl,
-        routing,
+        routing: raise.routing.clone(),
+        callback: raise.callback.clone(),
+        continued: continuation.is_some(),
         effect_digest: raise.effect_digest.clone(),
         metadata: raise.metadata.clone(),
         raised_by,
@@ -249,7 +286,9 @@ pub fn raise(
         superseded_by: None,
         supersedes: None,
         test_mode: raise.test_mode,
-        deliveries,
+        deliveries: Vec::new(),
+        outreach: Outreach::default(),
+        terms: raise.terms.clone(),
         waiter: RequestWaiter { state: WaiterState::Armed, unacked: 0 },
         progress: Progress::default(),
         receipt: None,
@@ -258,10 +297,14 @@ pub fn raise(
         granted: !granted.open.is_empty(),
         open_grants: granted.open,
     };
+    ladder::fire_due(&mut request, context);
     let mut effects = Effects::of(request);
+    effects.continuation = continuation;
     effects.waiter = Some(joined_by(waiter, raise, raised_by, raise.liveness, now));
-    effects.event(EventType::RequestRaised, [("waiter_ref_digest", Json::from(raise.waiter_ref.digest().to_string()))]);
     effects.grants = granted.minted;
+    let policy = raise.terms.as_ref().map(|terms| ("policy_version", Json::from(terms.version)));
+    let raised = [("waiter_ref_digest", Json::from(raise.waiter_ref.digest().to_string()))];
+    effects.event(EventType::RequestRaised, raised.into_iter().chain(policy));
     effects.timers.extend(effects.request.deadline().map(TimerChange::SetDeadline));
     if raise.liveness == Liveness::Leased {
         effects.timers.push(TimerChange::SetLease(lease_end(now)));

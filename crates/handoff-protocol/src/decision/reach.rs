@@ -1,26 +1,35 @@
-//! Reaching somebody about a request: the one place that makes deliveries (section 12).
+//! Reaching somebody whom a request was passed on to (section 12).
 
-use super::{context::Context, delivery::Delivery, request::Request, target::Target};
-use crate::id::{DeliveryId, RequestId};
+use super::{
+    channels, context::Context, delivery::Delivery, ladder, request::Request, target::Target, terms::DeliveryState,
+};
+use crate::id::DeliveryId;
 
-/// Makes the delivery of a target at the request's current rung, and gives its id. One that is there already and could
-/// still carry an answer is enough.
-pub(super) fn reach(request: &mut Request, target: &Target, context: &mut Context<'_>) -> DeliveryId {
+/// Makes deliveries for a target at the request's current rung, one for each of its channels, and gives the id of the
+/// first. One that is there already and could still carry an answer is enough.
+pub(super) fn reach(request: &mut Request, target: &Target, context: &mut Context<'_>) -> Option<DeliveryId> {
     let there =
         request.deliveries.iter().rfind(|delivery| delivery.target == *target && delivery.could_carry_an_answer());
     if let Some(delivery) = there {
-        return delivery.id;
+        return Some(delivery.id);
     }
-    let rung = request.deliveries.iter().map(|delivery| delivery.rung).max().unwrap_or_default();
-    let made = Delivery { rung, ..delivery(request.id, target, request.test_mode, context) };
-    let id = made.id;
-    request.deliveries.push(made);
-    id
+    let made_after = request.deliveries.last().map(|delivery| delivery.id);
+    ladder::mint_for(request, target, context);
+    let fresh = |delivery: &&Delivery| Some(delivery.id) > made_after;
+    request.deliveries.iter().find(fresh).map(|delivery| delivery.id)
 }
 
-/// A delivery of a request to a target: through the in-app page, or to nobody where the request only tries things out
-/// (section 3).
-pub(super) fn delivery(request: RequestId, target: &Target, test_mode: bool, context: &mut Context<'_>) -> Delivery {
-    let make = if test_mode { Delivery::sandbox } else { Delivery::in_app };
-    make(context.mint.next(), request, target.clone(), context.now)
+/// Cancels what did not set out yet: whoever it was for is not asked any more. What is on its way is not called back.
+pub(super) fn call_off(request: &mut Request, context: &Context<'_>) -> Vec<(DeliveryId, DeliveryState)> {
+    let mut called_off = Vec::new();
+    for delivery in &mut request.deliveries {
+        // What lists the request is out already, noted or not.
+        let waits = matches!(delivery.state, DeliveryState::Queued | DeliveryState::Retrying)
+            && !channels::is_listing(&delivery.channel);
+        if waits && delivery.in_flight().is_none() {
+            called_off.push((delivery.id, delivery.state));
+            delivery.close(context.now);
+        }
+    }
+    called_off
 }

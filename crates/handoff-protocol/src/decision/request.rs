@@ -3,14 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    authority::Authority,
+    callback::Callback,
     delivery::Delivery,
     error::DecisionError,
     expiry_policy::TtlPolicy,
     limits,
+    outreach::Outreach,
     progress::Progress,
     requires::Requires,
     routing::Routing,
     target::Target,
+    tenant_policy::PolicyTerms,
     terms::{
         Grade, Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState,
         WaiterState, WaiterTerminal,
@@ -70,6 +74,12 @@ pub struct Request {
     pub attempt_ttl: ExactDuration,
     /// Who is reached, and how, as resolved at the raise.
     pub routing: Routing,
+    /// Where its signals are pushed (section 19).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<Callback>,
+    /// Whether continuation data is kept for it (section 18).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continued: bool,
     /// What the future authorization is bound to (rule Z-6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_digest: Option<AnyDigest>,
@@ -109,6 +119,12 @@ pub struct Request {
     pub test_mode: bool,
     /// Its deliveries, in the order of their creation.
     pub deliveries: Vec<Delivery>,
+    /// Where it stands in reaching people.
+    #[serde(default, skip_serializing_if = "Outreach::is_empty")]
+    pub outreach: Outreach,
+    /// What it keeps of the tenant's policy that it was raised under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<PolicyTerms>,
     /// The waiter of this request.
     pub waiter: RequestWaiter,
     /// What people gave on the way to its answer.
@@ -157,14 +173,31 @@ impl Request {
         self.progress.declared.as_ref().unwrap_or(&self.requires)
     }
 
-    /// Reads what an answer must be from the whole declaration, and who may give it, by the effective requirement.
+    /// Reads what an answer must be from the whole declaration, and who may give it: by the policy that the request was
+    /// raised under, its default where nobody is declared and its floors where less is, and by the floor of secrets.
     ///
     /// # Errors
     ///
     /// [`DecisionError::Internal`] if the kept declaration is not one that a raise would accept.
     pub fn requires(&self) -> Result<Requires, DecisionError> {
-        let requires = Requires::read(self.declared()).map_err(|_| DecisionError::Internal)?;
+        let mut requires = Requires::read(self.declared()).map_err(|_| DecisionError::Internal)?;
+        if let Some(terms) = &self.terms {
+            if let Some(authority) = terms.authority.as_ref().filter(|_| !requires.declares_authority) {
+                requires.authority = authority.clone();
+            }
+            if let Some(floors) = terms.floors {
+                requires.authority = floors.raise(requires.authority);
+            }
+        }
         Ok(if self.asked_secret { requires.with_secret_floor() } else { requires })
+    }
+
+    /// What an answer needs where the policy that the request was raised under asks for something else than was declared.
+    #[must_use]
+    pub fn authority_by_policy(&self) -> Option<Authority> {
+        self.terms.as_ref().filter(|terms| terms.authority.is_some() || terms.floors.is_some())?;
+        let declared = Requires::read(self.declared()).ok()?.authority;
+        Some(self.requires().ok()?.authority).filter(|needed| *needed != declared)
     }
 
     /// Every name under which values can be submitted for this request (rule K-S1), each once.

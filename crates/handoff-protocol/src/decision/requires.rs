@@ -26,6 +26,8 @@ pub struct Requires {
     pub capabilities: Vec<Capability>,
     /// Who may answer: the effective requirement, with the floor that secrets set (rule A-2).
     pub authority: Authority,
+    /// Whether the request says who may answer.
+    pub declares_authority: bool,
 }
 
 impl Requires {
@@ -48,12 +50,11 @@ impl Requires {
             answer.finish()?;
         }
         let capabilities = capability::read_all(&reader)?;
-        let authority = match reader.optional_object("authority")? {
-            Some(authority) => Authority::read(authority)?,
-            None => Authority::default(),
-        };
+        let authority = reader.optional_object("authority")?.map(Authority::read).transpose()?;
         reader.finish()?;
-        let requires = Self { fields, value_sink, capabilities, authority };
+        let declares_authority = authority.is_some();
+        let authority = authority.unwrap_or_default();
+        let requires = Self { fields, value_sink, capabilities, authority, declares_authority };
         Ok(if requires.has_secrets() { requires.with_secret_floor() } else { requires })
     }
 

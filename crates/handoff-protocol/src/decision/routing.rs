@@ -3,8 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{limits, target::Target};
-use crate::duration::ExactDuration;
+use super::{channels, limits, target::Target};
+use crate::{
+    duration::ExactDuration,
+    json::{DecodeError, ObjectReader},
+};
 
 /// The ladder of a request, resolved at its raise and kept as it was then.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -13,7 +16,7 @@ pub struct Routing {
     #[schemars(length(max = limits::ASSIGNEES))]
     pub targets: Vec<Target>,
     /// The rungs, by time.
-    #[schemars(length(max = 10))]
+    #[schemars(length(max = limits::RUNGS))]
     pub ladder: Vec<Rung>,
 }
 
@@ -23,30 +26,111 @@ pub struct Rung {
     /// How long after the raise.
     pub after: ExactDuration,
     /// Through which channels.
-    #[schemars(length(min = 1), inner(length(max = 64)))]
+    #[schemars(length(min = 1), inner(length(max = limits::CHANNEL_CHARS)))]
     pub channels: Vec<String>,
     /// Whom this rung reaches, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Target>,
 }
 
-impl Routing {
-    /// The ladder of what is raised to try things out: it reaches nobody.
-    #[must_use]
-    pub fn sandbox() -> Self {
-        let mut routing = Self::in_app();
-        for rung in &mut routing.ladder {
-            rung.channels = vec!["sandbox".to_owned()];
-        }
-        routing
-    }
+/// What a raise or a policy says of routing; what it leaves out comes from elsewhere.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RoutingAsk {
+    /// Who is reached.
+    pub targets: Option<Vec<Target>>,
+    /// The rungs.
+    pub ladder: Option<Vec<Rung>>,
+}
 
-    /// The ladder of a deployment whose one channel is its own page: at once, to anybody.
+impl Routing {
+    /// The ladder of a deployment that says nothing else (rule V-10): the page at once, mail after five minutes, a chat
+    /// after fifteen, to anybody.
     #[must_use]
-    pub fn in_app() -> Self {
+    pub fn starter() -> Self {
+        let rung = |minutes: u64, channel: &str| Rung {
+            after: ExactDuration::from_minutes(minutes),
+            channels: vec![channel.to_owned()],
+            to: None,
+        };
         Self {
             targets: vec![Target::anyone()],
-            ladder: vec![Rung { after: ExactDuration::from_seconds(0), channels: vec!["inapp".to_owned()], to: None }],
+            ladder: vec![rung(0, channels::IN_APP), rung(5, "email"), rung(15, "slack")],
         }
     }
+
+    /// The same ladder for what is raised to try things out: its rungs come when they would, and reach nobody.
+    #[must_use]
+    pub(super) fn in_sandbox(mut self) -> Self {
+        for rung in &mut self.ladder {
+            rung.channels = vec![channels::SANDBOX.to_owned()];
+        }
+        self
+    }
+
+    /// A rung by its number, from 0.
+    #[must_use]
+    pub fn rung(&self, number: u32) -> Option<&Rung> {
+        usize::try_from(number).ok().and_then(|number| self.ladder.get(number))
+    }
+}
+
+impl RoutingAsk {
+    /// Whether nothing is said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_none() && self.ladder.is_none()
+    }
+
+    /// Reads a `routing`. An empty list says nothing.
+    pub(super) fn read(reader: ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
+        let routing = Self { targets: read_targets(&reader, "targets")?, ladder: read_ladder(&reader)? };
+        reader.finish()?;
+        Ok(routing)
+    }
+}
+
+/// Reads a list of targets; nothing for one that is empty.
+pub(super) fn read_targets(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Option<Vec<Target>>, DecodeError> {
+    let Some(array) = reader.optional_array(name)? else { return Ok(None) };
+    array.count_within(0, limits::ASSIGNEES)?;
+    let targets = array.items().map(|item| Target::read(item.object()?)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Some(targets).filter(|targets| !targets.is_empty()))
+}
+
+fn read_ladder(reader: &ObjectReader<'_, '_>) -> Result<Option<Vec<Rung>>, DecodeError> {
+    let Some(array) = reader.optional_array("ladder")? else { return Ok(None) };
+    array.count_within(0, limits::RUNGS)?;
+    let mut rungs: Vec<Rung> = Vec::with_capacity(array.len());
+    for item in array.items() {
+        let rung = read_rung(item.object()?)?;
+        if rungs.last().is_some_and(|before| before.after > rung.after) {
+            return Err(DecodeError::at(item.path().key("after"), "must not be earlier than that of the rung before"));
+        }
+        rungs.push(rung);
+    }
+    Ok(Some(rungs).filter(|rungs| !rungs.is_empty()))
+}
+
+fn read_rung(reader: ObjectReader<'_, '_>) -> Result<Rung, DecodeError> {
+    let after = super::raise::duration(&reader, "after")?.ok_or_else(|| reader.error("after", "is required"))?;
+    let channels = read_channels(&reader)?;
+    let to = reader.optional_object("to")?.map(Target::read).transpose()?;
+    reader.finish()?;
+    Ok(Rung { after, channels, to })
+}
+
+/// Reads `channels`: names, at least one, each once.
+pub(super) fn read_channels(reader: &ObjectReader<'_, '_>) -> Result<Vec<String>, DecodeError> {
+    let array = reader.array("channels")?;
+    if array.is_empty() {
+        return Err(array.error("must name at least one channel"));
+    }
+    let mut names: Vec<String> = Vec::with_capacity(array.len());
+    for item in array.items() {
+        let name = item.text(1, limits::CHANNEL_CHARS)?;
+        if names.iter().all(|known| known != name) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
 }

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    push::Push,
     request::Request,
     terms::{DecisionSource, Effective, RequestState, SignalType},
     waiter::Waiter,
@@ -43,6 +44,12 @@ pub struct Signal {
     /// The runtime's words about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Its push to a callback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push: Option<Push>,
+    /// Whether it gives continuation data back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continued: bool,
 }
 
 /// An outcome; members that do not apply are null (rule X-3).
@@ -93,8 +100,9 @@ impl Signal {
         now: Timestamp,
     ) -> Self {
         waiter.last_sequence = waiter.last_sequence.saturating_add(1);
+        let id = mint.next();
         Self {
-            id: mint.next(),
+            id,
             request_id: request.id,
             waiter_ref: request.waiter_ref.clone(),
             signal_type,
@@ -105,6 +113,8 @@ impl Signal {
             acked_at: None,
             applied: None,
             reason: None,
+            push: request.callback.clone().map(|callback| Push::new(callback, id)),
+            continued: request.continued,
         }
     }
 }

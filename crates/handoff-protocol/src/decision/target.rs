@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{limits, terms::TargetKind};
 use crate::{
+    id::PrincipalId,
     json::{DecodeError, ObjectReader},
     principal::{Principal, Role},
 };
@@ -26,6 +27,12 @@ impl Target {
         Self { kind: TargetKind::Anyone, value: "*".to_owned() }
     }
 
+    /// One principal.
+    #[must_use]
+    pub fn person(id: PrincipalId) -> Self {
+        Self { kind: TargetKind::Principal, value: id.to_string() }
+    }
+
     pub(super) fn read(reader: ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
         let target = Self {
             kind: reader.choice("kind", TargetKind::ALL)?,
@@ -35,17 +42,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Reads a target of whom an answer is to come: one that somebody can be known to be meant by.
-    pub(super) fn read_answerer(reader: ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
-        let kind = reader.path();
-        let kind = kind.key("kind");
-        let fault = DecodeError::at(kind, "can be `principal`, `role` or `anyone` on this server");
-        let target = Self::read(reader)?;
-        if matches!(target.kind, TargetKind::Group | TargetKind::Rotation) { Err(fault) } else { Ok(target) }
-    }
-
     /// Whether the principal is meant by this target (rule A-4): a role is met by that role or a higher one. Groups and
-    /// rotations are resolved by a directory before they come here, so by themselves they mean nobody.
+    /// rotations mean nobody by themselves: [`Directory::means`](super::directory::Directory::means) knows who they are.
     #[must_use]
     pub fn means(&self, principal: &Principal) -> bool {
         match self.kind {

@@ -176,6 +176,19 @@ term! {
     }
 }
 term! {
+    /// How an attempt to push a signal went (rule H-7).
+    PushOutcome {
+        /// The receiver took it: a status of 2xx. That is not an acknowledgement (rule H-6).
+        Accepted = "accepted",
+        /// It failed in a way that may pass: no connection, 5xx, 429.
+        TransientFailure = "transient_failure",
+        /// It failed in a way that will not pass by itself.
+        PermanentFailure = "permanent_failure",
+        /// The receiver did not answer in time.
+        Timeout = "timeout",
+    }
+}
+term! {
     /// What a target names (rule V-9).
     TargetKind {
         /// One person.
@@ -230,6 +243,40 @@ term! {
         Stale = "stale",
         /// Not yet dispatched when the request ended.
         Cancelled = "cancelled",
+    }
+}
+term! {
+    /// What came of one attempt to deliver (rule V-6).
+    AttemptOutcome {
+        /// The transport took it.
+        Accepted = "accepted",
+        /// Not this time.
+        TransientFailure = "transient_failure",
+        /// Never.
+        PermanentFailure = "permanent_failure",
+        /// No word in time.
+        Timeout = "timeout",
+        /// It was kept back.
+        Suppressed = "suppressed",
+    }
+}
+term! {
+    /// Why a delivery was kept back (rule V-8).
+    Suppression {
+        /// Nobody is meant.
+        NoRecipient = "no_recipient",
+        /// Whoever is meant has no address on this channel.
+        NoAddress = "no_address",
+        /// No such channel is there.
+        ChannelUnknown = "channel_unknown",
+        /// The channel is there and not ready for use.
+        ChannelNotConfigured = "channel_not_configured",
+        /// The same person is being reached through the same channel already.
+        Duplicate = "duplicate",
+        /// It is not the time.
+        QuietHours = "quiet_hours",
+        /// The person did not confirm the address.
+        ConsentMissing = "consent_missing",
     }
 }
 term! {
@@ -340,6 +387,25 @@ impl WaiterTerminal {
         match liveness {
             Liveness::Durable => Self::Keep,
             Liveness::Leased => Self::Cancel,
+        }
+    }
+}
+
+impl DeliveryState {
+    /// Whether nothing can follow this state (rule V-1).
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Suppressed | Self::Failed | Self::Bounced | Self::Acted | Self::Stale | Self::Cancelled)
+    }
+}
+
+impl WaiterState {
+    /// What a receipt says of the waiter (section 14): how a signal travels is no matter of the decision.
+    #[must_use]
+    pub const fn at_decision(self) -> Self {
+        match self {
+            Self::Delivering => Self::Signalled,
+            Self::Armed | Self::Signalled | Self::Acked | Self::Orphaned | Self::Released => self,
         }
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     delivery::Delivery,
     error::DecisionError,
@@ -12,6 +13,7 @@ use super::{
     progress::Endorsed,
     receipt::{Receipt, ReceiptStep},
     request::Request,
+    resume::Resumed,
     routing::Routing,
     signal::{Decision, Signal},
     target::Target,
@@ -83,6 +85,10 @@ pub struct RequestView {
     /// *(additive)*.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_assigned: Vec<Target>,
+    /// What an answer needs where the policy that holds asks for something else than was declared; left out where it does
+    /// not *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_authority: Option<Authority>,
     /// The receipt, exactly as it was sealed (rule E-8).
     #[schemars(with = "Option<ReceiptView>")]
     pub receipt: Option<Json>,
@@ -296,6 +302,12 @@ pub struct SignalList {
     pub has_more: bool,
 }
 
+/// Where a person answers a request: a locator, which asks for authentication (rule V-11).
+#[must_use]
+pub fn surface_url(base: &str, id: RequestId) -> String {
+    format!("{}/requests/{id}", base.trim_end_matches('/'))
+}
+
 impl RequestView {
     /// Builds what is served of a request.
     ///
@@ -310,7 +322,8 @@ impl RequestView {
     ) -> Result<Self, DecisionError> {
         Ok(Self {
             rendered_digest: request.rendered_digest().map_err(|_| DecisionError::Internal)?,
-            surface_url: format!("{}/requests/{}", surface_base.trim_end_matches('/'), request.id),
+            effective_authority: request.authority_by_policy(),
+            surface_url: surface_url(surface_base, request.id),
             id: request.id,
             state: request.state,
             version: request.version,
@@ -381,8 +394,10 @@ impl AuthorizationView {
     }
 }
 
-impl From<Signal> for SignalView {
-    fn from(signal: Signal) -> Self {
+impl SignalView {
+    /// Builds what is served of a signal, with what its runtime handed over (rule L-2).
+    #[must_use]
+    pub fn new(signal: Signal, resumed: Resumed) -> Self {
         Self {
             id: signal.id,
             request_id: signal.request_id,
@@ -391,9 +406,9 @@ impl From<Signal> for SignalView {
             sequence: signal.sequence,
             resume_token: signal.resume_token,
             decision: signal.decision,
-            resume_ref: None,
-            resume_payload: None,
-            attempts: 0,
+            resume_ref: resumed.reference,
+            resume_payload: resumed.payload,
+            attempts: signal.push.map_or(0, |push| push.attempts),
             created_at: signal.created_at,
             acked_at: signal.acked_at,
         }

@@ -157,6 +157,14 @@ id!(
     open RenderingId, "rnd_"
 );
 id!(
+    /// Names words that came in through a channel, `msg_…`.
+    open MessageId, "msg_"
+);
+id!(
+    /// Names an observation of something that changed, `obs_…`.
+    open ObservationId, "obs_"
+);
+id!(
     /// Bears a capability grant, `hg_…`: whoever holds it may use the grant.
     secret GrantHandle, "hg_", "GrantHandle"
 );

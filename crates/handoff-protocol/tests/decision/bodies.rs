@@ -1,19 +1,22 @@
 //! What clients can say with the types of `wire` is what the readers accept, and no documented limit is wider than them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use handoff_protocol::{
+    callback::CallbackSecret,
+    continuation::{ContinuationKey, Keyring},
     decision::{
-        Acknowledge, Amend, Answer, Arm, Cancel, Correct, DecisionError, FieldKind, Policy, Raise, Redeem, Supersede,
-        WaiterRef,
+        Acknowledge, Amend, Answer, Arm, CallbackPolicy, Cancel, Correct, DecisionError, Escalate, FieldKind, Policy,
+        Raise, Reassign, Redeem, ReportGrade, Supersede, WaiterRef,
         capability::{Resolve, Revoke},
         limits,
         sink::SinkSubmission,
         terms::{CapabilityScope, CapabilityType, Mode, OnExpiry, PresentationBinding, Urgency, WaiterTerminal},
         wire::{
-            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CancelBody, CapabilitySpec,
-            CorrectBody, Evidence, EvidenceKind, FieldSpec, FieldType, Prompt, RaiseBody, RedeemBody, Requires,
-            ResolveBody, RevokeBody, SinkValuesBody, SupersedeBody, ToBody, TtlPolicySpec, ValueSinkSpec,
+            AckBody, AmendBody, AnswerBody, AssigneeKind, AttemptBody, AuthoritySpec, CallbackSpec, CancelBody,
+            CapabilitySpec, CorrectBody, EscalateBody, Evidence, EvidenceKind, FieldSpec, FieldType, GradeBody, Prompt,
+            RaiseBody, ReassignBody, RedeemBody, Requires, ResolveBody, RevokeBody, SinkValuesBody, SupersedeBody,
+            ToBody, TtlPolicySpec, ValueSinkSpec,
         },
     },
     digest::{AnyDigest, Digest},
@@ -112,8 +115,9 @@ fn field(place: usize) -> impl Strategy<Value = (FieldSpec, Json)> {
 }
 
 fn authority() -> impl Strategy<Value = AuthoritySpec> {
-    use AssigneeKind::{Anyone, Principal, Role as OfRole};
-    let assignees = vec((select(vec![Principal, OfRole, Anyone]), text(0, limits::TARGET_VALUE_CHARS)), 0..3);
+    use AssigneeKind::{Anyone, Group, Principal, Role as OfRole, Rotation};
+    let kinds = select(vec![Principal, OfRole, Group, Rotation, Anyone]);
+    let assignees = vec((kinds, text(0, limits::TARGET_VALUE_CHARS)), 0..3);
     let (quorum, forbid) = (option::of(1..=limits::MAX_QUORUM), option::of(Just(true)));
     let reason = option::of(text(0, limits::REASON_CHARS));
     (terms(&Role::ALL), terms(&AuthStrength::ALL), assignees, quorum, forbid, reason).prop_map(
@@ -186,8 +190,10 @@ fn raises() -> impl Strategy<Value = (RaiseBody, Object)> {
         terms(OnExpiry::ALL),
     );
     let rest = (option::of(text(0, limits::DEDUPE_KEY_CHARS)), option::of(object()), any::<bool>(), any::<bool>());
-    (waiter, prompt(), requires(), duration(), duration(), terms, rest).prop_map(
-        |(waiter, prompt, (requires, values), ttl, attempt_ttl, terms, (dedupe_key, metadata, test_mode, bound))| {
+    let resumed = (option::of(text(0, limits::RESUME_REF_CHARS)), option::of(vec(any::<u8>(), 0..80)), any::<bool>());
+    (waiter, prompt(), requires(), duration(), duration(), terms, rest, resumed).prop_map(
+        |(waiter, prompt, (requires, values), ttl, attempt_ttl, terms, rest, (reference, payload, called))| {
+            let (dedupe_key, metadata, test_mode, bound) = rest;
             let mut body = RaiseBody::new(waiter, "?").prompt(prompt);
             body.requires = requires;
             (body.ttl, body.attempt_ttl) = (ttl, attempt_ttl);
@@ -198,14 +204,32 @@ fn raises() -> impl Strategy<Value = (RaiseBody, Object)> {
                 other => TtlPolicySpec::new(other),
             });
             (body.dedupe_key, body.metadata, body.test_mode) = (dedupe_key, metadata, test_mode);
+            body.callback = called.then(|| CallbackSpec::new("https://example.com/cb").signed_with("billing"));
+            body.resume_ref = reference;
+            if let Some(payload) = payload {
+                body = body.resume_payload(payload);
+            }
             body.effect_digest = bound.then(|| AnyDigest::parse(&Digest::of("the effect").to_string()).unwrap());
             (body, values)
         },
     )
 }
 
+/// A deployment that can push and keep.
+fn policy() -> Policy {
+    let secrets = vec![CallbackSecret::new("whsec_shared").unwrap()];
+    let names = ["billing".to_owned(), "?".to_owned(), "x".repeat(limits::SECRET_REF_CHARS)];
+    let named = names.into_iter().map(|name| (name, secrets.clone())).collect();
+    let key = ContinuationKey::parse(&format!("k1:{}", "0".repeat(64))).unwrap();
+    Policy {
+        callbacks: CallbackPolicy { secrets, named, ..CallbackPolicy::default() },
+        continuation: Some(Arc::new(Keyring::new([key]).unwrap())),
+        ..Policy::default()
+    }
+}
+
 fn raise(body: &Json) -> Result<(), DecisionError> {
-    Raise::read(&machine(), body.clone(), &Policy::default()).map(drop)
+    Raise::read(&machine(), body.clone(), &policy()).map(drop)
 }
 
 proptest! {
@@ -262,6 +286,9 @@ fn the_types_of_fields_are_those_that_the_readers_know() {
     assert_eq!(names, FieldKind::NAMES);
 }
 
+/// Its limit is one of bytes, and its schema counts characters: not all that fit are base64 of few enough bytes.
+const PAYLOAD: &str = "resume_payload maxLength";
+
 /// Tries every limit of a body's schema: what lies within is accepted, one step beyond is refused.
 fn hold<B: JsonSchema>(full: &str, lenient: &[&str], read: impl Fn(&Json) -> Result<(), DecisionError>) {
     let full = json(full);
@@ -271,7 +298,7 @@ fn hold<B: JsonSchema>(full: &str, lenient: &[&str], read: impl Fn(&Json) -> Res
     let walk = Walk::new(&schema, &full);
     // What else a field declares belongs to its type; the generated fields try every type.
     // What else an answer holds belongs to its disposition, likewise.
-    let is_linked = |place: &str| place.ends_with(".type oneOf") || place == "disposition oneOf";
+    let is_linked = |place: &str| place.ends_with(".type oneOf") || place == "disposition oneOf" || place == PAYLOAD;
     for (place, body) in walk.within().into_iter().filter(|(place, _)| !is_linked(place)) {
         assert!(read(&body).is_ok(), "{place} is within: {:?}", read(&body));
     }
@@ -301,7 +328,10 @@ fn every_documented_limit_of_a_raise_is_the_readers_own() {
             "capabilities":[{"handle":"hg_01K3M7QW8ZC4YRXB2N6VD9FTHG","type":"document","scope":"view","provider":"?",
                 "resource_ref":"?","label":"?","purpose":"?","optional":true,"ttl":"PT1H","constraints":{},
                 "blast_radius_digest":"sha256:00000000000000000000000000000000"}]},
-        "ttl_policy":{"on_expiry":"default","default_answer":{}},"on_waiter_terminal":"keep","mode":"gated",
+        "ttl_policy":{"on_expiry":"default","default_answer":{},"reminder_every":"PT1H"},
+        "routing":{"targets":[{"kind":"group","value":"?"}],"ladder":[{"after":"PT0S","channels":["?"],
+            "to":{"kind":"rotation","value":"?"}}]},"on_waiter_terminal":"keep","mode":"gated",
+        "callback":{"url":"https://example.com/cb","secret_ref":"?"},"resume_ref":"?","resume_payload":"AAAA",
         "presentation_binding":"strict","dedupe_key":"?","metadata":{},"test_mode":true,
         "effect_digest":"sha256:00000000000000000000000000000000"}"#;
     // A reference is looked up and never opened, so that any text will do; a handle is replaced, whatever it is.
@@ -324,6 +354,12 @@ fn every_documented_limit_of_the_other_bodies_is_the_readers_own() {
     // An id that does not parse names nothing, and that is found out later (rule B-3).
     let supersede = r#"{"by":"req_01K3M7QW9A8ZC4YRXB2N6VD9FT"}"#;
     hold::<SupersedeBody>(supersede, &["by pattern"], |body| Supersede::read(&machine(), body.clone()).map(drop));
+    // A number beyond every ladder is found out later, too.
+    hold::<EscalateBody>(r#"{"rung":1}"#, &["rung maximum"], |body| Escalate::read(&machine(), body.clone()).map(drop));
+    let reassign = r#"{"to":{"kind":"rotation","value":"?"},"reason":"?"}"#;
+    hold::<ReassignBody>(reassign, &[], |body| Reassign::read(&machine(), body.clone()).map(drop));
+    let grade = r#"{"grade":"seen"}"#;
+    hold::<GradeBody>(grade, &[], |body| ReportGrade::read(&machine(), body.clone()).map(drop));
     let redeem = r#"{"effect_key":"?","effect_digest":"sha256:00000000000000000000000000000000"}"#;
     hold::<RedeemBody>(redeem, &[], |body| Redeem::read(&machine(), body).map(drop));
     let resolve = r#"{"scopes":["view"],"accepted_blast_radius_digest":"sha256:00000000000000000000000000000000",

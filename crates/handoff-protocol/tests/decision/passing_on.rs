@@ -56,8 +56,6 @@ fn members_that_do_not_belong_together_are_named() {
         (with(&pass_to("role", "admin"), "partial", "true"), "`partial`"),
         (with(YES, "disposition", r#""maybe""#), "`disposition`"),
         (with(YES, "partial", r#""yes""#), "`partial`"),
-        (pass_to("group", "finance"), "`delegate_to.kind`"),
-        (pass_to("rotation", "on-call"), "`delegate_to.kind`"),
         (pass_to("nobody", "x"), "`delegate_to.kind`"),
         (with(&pass_to("role", "admin"), "delegate_to.more", "1"), "`delegate_to.more`"),
     ] {

@@ -1,9 +1,11 @@
 //! What the tests stand on: a tenant, its people and machines, a moment, and documents with one thing changed.
 
+use std::sync::Arc;
+
 use handoff_protocol::{
     chain::Head,
     decision::{
-        Answer, Context, DecisionError, Effects, Fired, Policy, Raise, Request, Waiter, answer,
+        Answer, Context, DecisionError, Effects, Fired, Policy, Raise, Request, Routing, Waiter, answer,
         capability::{BlastRadius, Capabilities},
         expire, raise,
     },
@@ -27,13 +29,17 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
+    /// A scene whose ladder is the page alone; [`climbing`](Self::climbing) has the whole.
     pub(crate) fn new() -> Self {
-        Self {
-            now: START,
-            policy: Policy::default(),
-            capabilities: Capabilities::NONE,
-            mint: Mint::new(START, Ulid::MIN, [7; 32]),
-        }
+        let mut routing = Routing::starter();
+        routing.ladder.truncate(1);
+        let policy = Policy { ladder: Arc::new(routing), ..Policy::default() };
+        Self { now: START, policy, capabilities: Capabilities::NONE, mint: Mint::new(START, Ulid::MIN, [7; 32]) }
+    }
+
+    /// A scene with the starter ladder.
+    pub(crate) fn climbing() -> Self {
+        Self { policy: Policy::default(), ..Self::new() }
     }
 
     pub(crate) fn context(&mut self) -> Context<'_> {
@@ -47,7 +53,7 @@ impl Scene {
     }
 
     pub(crate) fn raise_effects(&mut self, body: Json) -> Effects {
-        let command = Raise::read(&machine(), body, &Policy::default()).unwrap();
+        let command = Raise::read(&machine(), body, &self.policy).unwrap();
         let radii = vec![BlastRadius::unknown(); command.capabilities().len()];
         let command = command.with_blast_radii(radii);
         raise(&command, &machine(), None, &mut self.context()).unwrap()

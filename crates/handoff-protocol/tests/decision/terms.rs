@@ -4,9 +4,9 @@ use handoff_protocol::{
     decision::{
         ErrorCode,
         terms::{
-            ActorType, AuthorizationState, ClearanceSource, DecisionSource, DeliveryState, Disposition, Effective,
-            Grade, Liveness, Mode, OnExpiry, PresentationBinding, ReceiptKind, RequestState, SignalType, TargetKind,
-            Urgency, UrgencyState, WaiterState, WaiterTerminal,
+            ActorType, AttemptOutcome, AuthorizationState, ClearanceSource, DecisionSource, DeliveryState, Disposition,
+            Effective, Grade, Liveness, Mode, OnExpiry, PresentationBinding, ReceiptKind, RequestState, SignalType,
+            Suppression, TargetKind, Urgency, UrgencyState, WaiterState, WaiterTerminal,
         },
     },
     json::{Json, from_json, to_json},
@@ -49,6 +49,8 @@ fn every_term_is_spelled_as_the_contract_spells_it() {
         ActorType: "user policy runtime anonymous_link",
         ClearanceSource: "human_assertion runtime_inference timeout",
         AuthorizationState: "open spent expired",
+        AttemptOutcome: "accepted transient_failure permanent_failure timeout suppressed",
+        Suppression: "no_recipient no_address channel_unknown channel_not_configured duplicate quiet_hours consent_missing",
     }
     for (name, role) in Role::ALL {
         assert_eq!((role.as_str(), to_json(&role).unwrap()), (name, Json::from(name)));

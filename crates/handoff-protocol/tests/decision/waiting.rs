@@ -168,7 +168,9 @@ fn a_reference_is_measured_in_bytes_and_never_parsed() {
 #[test]
 fn a_signal_is_served_with_its_nulls() {
     let (_, signal) = endings().remove(0);
-    let served = handoff_protocol::json::to_json(&handoff_protocol::decision::view::SignalView::from(signal)).unwrap();
+    let served =
+        handoff_protocol::json::to_json(&handoff_protocol::decision::view::SignalView::new(signal, Default::default()))
+            .unwrap();
     for name in ["resume_ref", "resume_payload", "acked_at"] {
         assert_eq!(served.get(name), Some(&Json::Null), "{name}");
     }

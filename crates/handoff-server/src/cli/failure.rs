@@ -2,11 +2,11 @@
 
 use std::io;
 
-use handoff_engine::{BuildError, IdentityError, entropy::EntropyError};
-use handoff_protocol::id::OrgId;
+use handoff_engine::{BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError};
+use handoff_protocol::{decision::DecisionError, id::OrgId};
 use handoff_server::{
     ConfigError, StartError, bootstrap::BootstrapError, config::PlaceError, private_file::PrivateFileError,
-    schemas::SchemaError, store::StoreOpenError,
+    reaching::PolicyFileError, schemas::SchemaError, store::StoreOpenError,
 };
 
 /// Why a command failed.
@@ -31,11 +31,21 @@ pub(super) enum Failure {
     #[error(transparent)]
     Entropy(#[from] EntropyError),
     #[error(transparent)]
+    Continuation(#[from] ContinuationError),
+    #[error("{0} continuation keys are in use and not configured; put them back")]
+    KeysMissing(usize),
+    #[error(transparent)]
     PrivateFile(#[from] PrivateFileError),
     #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]
     LogFilter,
     #[error("the directory `{path}` cannot be made: {error}", path = path.display())]
     Directory { path: std::path::PathBuf, error: io::Error },
+    #[error("request_not_found: there is no such request")]
+    NoRequest,
+    #[error("{code}: {0}", code = .0.code().as_str())]
+    Decision(#[from] DecisionError),
+    #[error(transparent)]
+    PolicyFile(#[from] PolicyFileError),
     #[error("there is no tenant {0}")]
     NoTenant(OrgId),
     #[error("{broken} of {checked} chains are broken")]

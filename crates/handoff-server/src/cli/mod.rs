@@ -1,10 +1,12 @@
 //! The command line: one file a command.
 
+mod continuation;
 mod dev;
 mod failure;
 mod logging;
 mod migrate;
 mod output;
+mod record;
 mod serve;
 mod settings;
 mod signals;
@@ -46,6 +48,35 @@ enum Command {
         #[arg(long, value_name = "REF")]
         tenant: Option<OrgId>,
     },
+    /// Record words that came in about a request through a channel; they settle nothing
+    InjectChannelMessage {
+        /// The request
+        #[arg(long, value_name = "ID")]
+        request: String,
+        /// Through which channel
+        #[arg(long, value_name = "NAME", default_value = "email")]
+        channel: String,
+        /// What they say
+        #[arg(long, value_name = "TEXT")]
+        text: String,
+    },
+    /// Record that a page changed which a request is about; nothing is inferred from it
+    ObservePageChange {
+        /// The request
+        #[arg(long, value_name = "ID")]
+        request: String,
+    },
+    /// Print what happened to a request, one type of event a line, oldest first
+    DumpEvents {
+        /// The request
+        #[arg(long, value_name = "ID")]
+        request: String,
+    },
+    /// Look after the keys that continuation data is sealed with
+    Continuation {
+        #[command(subcommand)]
+        command: ContinuationCommand,
+    },
     /// Look at the configuration without starting anything
     Config {
         #[command(subcommand)]
@@ -68,6 +99,14 @@ enum ConfigCommand {
     Check,
 }
 
+#[derive(Debug, Subcommand)]
+enum ContinuationCommand {
+    /// List each key with how much it seals; fails if one that is in use is not configured
+    Keys,
+    /// Seal everything anew under the current key; can be stopped and repeated, also while servers run
+    Reseal,
+}
+
 const VARIABLES: &str = "\
 Variables, each with a key of the configuration file in small letters (`handoffd config check` prints them):
   HANDOFF_CONFIG               the configuration file, in TOML; variables win over it
@@ -82,6 +121,9 @@ Variables, each with a key of the configuration file in small letters (`handoffd
   HANDOFF_MAX_CONNECTIONS      how many connections to the database, 2 or more [what suits it]
   HANDOFF_RATE_LIMIT_PER_MINUTE  how many calls a minute a credential may make; 0 is without a limit [1000]
   HANDOFF_IDEMPOTENCY_WINDOW   how long a repeat under an idempotency key is recognized, a day or longer [PT24H]
+  HANDOFF_CALLBACK_SECRETS     the active secrets that sign callbacks, separated by commas, newest first
+  HANDOFF_CALLBACK_GUARD       whether callbacks reach the public internet alone [true with an https base]
+  HANDOFF_CONTINUATION_KEYS    what resume payloads are sealed with: name:key, the current one first, 32 bytes each
   HANDOFF_BOOTSTRAP            a JSON file of principals and tokens to load at the start
   HANDOFF_BOOTSTRAP_JSON       the same, inline
   HANDOFF_LOG                  text or json [text]
@@ -114,6 +156,13 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
             Command::Serve => serve::run(file).await,
             Command::Migrate => migrate::run(file),
             Command::VerifyChain { tenant } => verify_chain::run(file, tenant).await,
+            Command::Continuation { command: ContinuationCommand::Keys } => continuation::keys(file).await,
+            Command::Continuation { command: ContinuationCommand::Reseal } => continuation::reseal(file).await,
+            Command::InjectChannelMessage { request, channel, text } => {
+                record::inject(file, &request, &channel, &text).await
+            }
+            Command::ObservePageChange { request } => record::observe(file, &request).await,
+            Command::DumpEvents { request } => record::dump(file, &request).await,
             Command::Config { command: ConfigCommand::Check } => settings::check(file),
             Command::Dev { data, port } => dev::run(data, port).await,
         }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use handoff_protocol::{duration::ExactDuration, json::Json};
+use handoff_protocol::{decision::CallbackFormat, duration::ExactDuration, json::Json};
 
-use super::{Config, LogFormat, setting};
+use super::{Config, LogFormat, sections::inline, setting};
 use crate::database_url::DatabaseUrl;
 
 /// What stands where a secret would.
@@ -31,6 +31,9 @@ impl Config {
             (&setting::MAX_CONNECTIONS, self.max_connections.map(|connections| connections.to_string())),
             (&setting::RATE_LIMIT, Some(self.rate_limit_per_minute.to_string())),
             (&setting::IDEMPOTENCY_WINDOW, Some(quoted(&in_hours(self.idempotency_window)))),
+            (&setting::CALLBACK_SECRETS, (!self.callbacks.secrets.is_empty()).then(|| quoted(REDACTED))),
+            (&setting::CALLBACK_GUARD, Some(self.guards_callbacks().to_string())),
+            (&setting::CONTINUATION_KEYS, self.continuation.as_ref().map(|_| quoted(REDACTED))),
             (&setting::BOOTSTRAP, self.bootstrap.as_ref().map(path)),
             (&setting::BOOTSTRAP_JSON, self.bootstrap_json.as_ref().map(|_| quoted(REDACTED))),
             (&setting::CAPABILITY_BASE, Some(quoted(&self.capability_transport_base))),
@@ -59,7 +62,59 @@ impl Config {
                 std::iter::once(path(&command.program)).chain(command.arguments.iter().map(|word| quoted(word)));
             let _ = writeln!(text, "{} = [{}]", quoted(name), words.collect::<Vec<_>>().join(", "));
         }
+        self.callback_sections(&mut text);
+        self.reaching_sections(&mut text);
         text
+    }
+
+    /// Who can be reached and how, without addresses.
+    fn reaching_sections(&self, text: &mut String) {
+        for channel in &self.channels {
+            text.push_str("\n[[channels]]\n");
+            for (key, value) in channel.written() {
+                let _ = writeln!(text, "{key} = {}", inline(&value));
+            }
+        }
+        for tenant in &self.tenants {
+            let _ = writeln!(text, "\n[[tenants]]\nid = {}", quoted(&tenant.id.to_string()));
+            if let Some(policy) = &tenant.policy {
+                let _ = writeln!(text, "policy = {}", quoted(&policy.display().to_string()));
+            }
+            for (key, value) in tenant.written().as_object().into_iter().flatten() {
+                let _ = writeln!(text, "{key} = {}", inline(value));
+            }
+        }
+    }
+}
+
+impl Config {
+    /// The sections of callbacks, secrets redacted. What was redacted is not read again as a secret.
+    fn callback_sections(&self, text: &mut String) {
+        if !self.callbacks.named.is_empty() {
+            text.push_str("\n[callback_secret_sets]\n");
+        }
+        for (name, secrets) in &self.callbacks.named {
+            let secrets = vec![quoted(REDACTED); secrets.len()].join(", ");
+            let _ = writeln!(text, "{} = [{secrets}]", quoted(name));
+        }
+        for endpoint in &self.callbacks.endpoints {
+            text.push_str("\n[[callback_endpoints]]\n");
+            let format = match endpoint.format {
+                CallbackFormat::Handoff => "handoff",
+                CallbackFormat::StandardWebhooks => "standard-webhooks",
+            };
+            let lines = [
+                ("url", endpoint.url.clone()),
+                ("owner", endpoint.owner.map(|owner| owner.to_string())),
+                ("secrets", endpoint.secret_ref.clone()),
+                ("format", Some(format.to_owned())),
+            ];
+            for (key, value) in lines {
+                if let Some(value) = value {
+                    let _ = writeln!(text, "{key} = {}", quoted(&value));
+                }
+            }
+        }
     }
 }
 

@@ -23,6 +23,11 @@ impl ConfigError {
         Self::new(place(path, line), problem)
     }
 
+    /// The same place, with a fault.
+    pub(super) fn saying(self, problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), ..self }
+    }
+
     /// A fault of a file as a whole.
     pub(super) fn file(path: &Path, problem: impl std::fmt::Display) -> Self {
         Self::new(format!("`{}`", path.display()), problem.to_string())

@@ -12,8 +12,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     ConfigError, SinkCommand,
+    callbacks::{self, CallbackSections},
+    channels::{self, ChannelConfig},
     error::place,
     setting::{self, Form, Setting},
+    tenants::{self, TenantConfig},
 };
 use crate::likeness;
 
@@ -30,6 +33,12 @@ pub(super) struct File {
     pub(super) schemas: BTreeMap<String, PathBuf>,
     /// The programs that take secret values, by the providers' names.
     pub(super) sinks: BTreeMap<String, SinkCommand>,
+    /// Named callback secrets, and endpoints.
+    pub(super) callbacks: CallbackSections,
+    /// What is said of tenants.
+    pub(super) tenants: Vec<TenantConfig>,
+    /// The channels that reach people, each with the place that a fault in it is at.
+    pub(super) channels: Vec<(ChannelConfig, ConfigError)>,
 }
 
 /// A value of the file, in the form in which a variable would have it.
@@ -52,7 +61,8 @@ impl File {
     }
 }
 
-struct Reading<'a> {
+/// A file while it is read.
+pub(super) struct Reading<'a> {
     path: &'a Path,
     text: &'a str,
 }
@@ -72,6 +82,17 @@ impl Reading<'_> {
             }
             if name == SINKS {
                 file.sinks = self.sinks(value.get_ref(), value.span())?;
+                continue;
+            }
+            if self.callbacks(&mut file.callbacks, name, value)? {
+                continue;
+            }
+            if name == tenants::SECTION {
+                file.tenants = self.tenants(value)?;
+                continue;
+            }
+            if name == channels::SECTION {
+                file.channels = self.channels(value)?;
                 continue;
             }
             let setting = setting::ALL
@@ -134,11 +155,11 @@ impl Reading<'_> {
     }
 
     /// A path as seen from the directory of the file.
-    fn beside(&self, path: &str) -> PathBuf {
+    pub(super) fn beside(&self, path: &str) -> PathBuf {
         self.path.parent().map_or_else(|| PathBuf::from(path), |directory| directory.join(path))
     }
 
-    fn fault(&self, span: Range<usize>, problem: impl Into<String>) -> ConfigError {
+    pub(super) fn fault(&self, span: Range<usize>, problem: impl Into<String>) -> ConfigError {
         ConfigError::at(self.path, self.line(span), problem)
     }
 
@@ -150,8 +171,8 @@ impl Reading<'_> {
 
 /// A key is not known; one that looks like it may be meant.
 fn unknown(name: &str) -> String {
-    let known = setting::ALL.into_iter().map(|setting| setting.key).chain([SCHEMAS, SINKS]);
-    let alike = likeness::closest(name, known);
+    let sections = [SCHEMAS, SINKS, callbacks::SETS, callbacks::ENDPOINTS, tenants::SECTION, channels::SECTION];
+    let alike = likeness::closest(name, setting::ALL.into_iter().map(|setting| setting.key).chain(sections));
     // A name that is long or strange may be a value that slipped.
     let shown = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'));
     let name = if shown { format!("`{name}`") } else { "this".to_owned() };

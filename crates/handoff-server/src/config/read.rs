@@ -5,15 +5,22 @@ use std::{
     net::SocketAddr,
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use axum::http::Uri;
-use handoff_protocol::{decision::Policy, duration::ExactDuration, secret::Secret};
+use handoff_protocol::{
+    continuation::{ContinuationKey, Keyring},
+    decision::Policy,
+    duration::ExactDuration,
+    secret::Secret,
+};
 use tracing_subscriber::EnvFilter;
 
 use super::{
-    Config, ConfigError, LogFormat, MIN_CONNECTIONS, MIN_SWEEP_INTERVAL, PublicBase,
+    Config, ConfigError, LogFormat, MIN_CONNECTIONS, MIN_SWEEP_INTERVAL, PublicBase, callbacks,
+    channels::ChannelKind,
     file::File,
     setting::{self, Setting},
 };
@@ -66,6 +73,20 @@ impl Config {
         if let Some(path) = source.path(&setting::SIGNING_KEY_FILE) {
             config.signing_key = path;
         }
+        source.fill(&setting::CALLBACK_SECRETS, callbacks::read_secrets, &mut config.callbacks.secrets)?;
+        source.fill(&setting::CALLBACK_GUARD, |text| read_switch(text).map(Some), &mut config.callback_guard)?;
+        source.fill(&setting::CONTINUATION_KEYS, read_keys, &mut config.continuation)?;
+        config.tenants = source.file.tenants;
+        for (channel, place) in source.file.channels {
+            if let ChannelKind::Webhook { secrets: Some(name) } = &channel.kind
+                && !source.file.callbacks.has(name)
+            {
+                return Err(place.saying("a channel names a set of `callback_secret_sets` that is not there"));
+            }
+            config.channels.push(channel);
+        }
+        let given = source.file.callbacks;
+        (config.callbacks.named, config.callbacks.endpoints) = given.checked(&config.callbacks.secrets)?;
         config.schemas = source.file.schemas;
         config.sinks = source.file.sinks;
         Ok(config)
@@ -191,6 +212,13 @@ fn read_rate(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| "expected a number of calls a minute; 0 is without a limit".to_owned())
 }
 
+/// Reads the keys for continuation data, the one that seals first.
+fn read_keys(text: &str) -> Result<Option<Arc<Keyring>>, String> {
+    let keys = text.split(',').map(str::trim).filter(|key| !key.is_empty()).map(ContinuationKey::parse);
+    let keys = keys.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    Keyring::new(keys).map(|keyring| Some(Arc::new(keyring))).map_err(|error| error.to_string())
+}
+
 /// Reads how long repeats are recognized; callers rely on a day (section 4).
 fn read_window(text: &str) -> Result<ExactDuration, String> {
     ExactDuration::parse(text.trim())
@@ -234,6 +262,9 @@ mod tests {
     const CRASH_POINT: &str = "HANDOFF_CRASH_POINT";
     const RATE_LIMIT: &str = "HANDOFF_RATE_LIMIT_PER_MINUTE";
     const WINDOW: &str = "HANDOFF_IDEMPOTENCY_WINDOW";
+    const CALLBACK_SECRETS: &str = "HANDOFF_CALLBACK_SECRETS";
+    const CALLBACK_GUARD: &str = "HANDOFF_CALLBACK_GUARD";
+    const CONTINUATION_KEYS: &str = "HANDOFF_CONTINUATION_KEYS";
 
     fn read(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
         Config::from_variables(|name| {
@@ -279,6 +310,29 @@ mod tests {
     }
 
     #[test]
+    fn callback_secrets_and_continuation_keys_are_lists_the_current_one_first() {
+        let config = with(CALLBACK_SECRETS, " whsec_b , whsec_a,").unwrap();
+        let secrets: Vec<_> = config.callbacks.secrets.iter().map(|secret| secret.expose().to_owned()).collect();
+        assert_eq!(secrets, ["whsec_b", "whsec_a"]);
+        assert!(!format!("{config:?}").contains("whsec"));
+        let (b, a) = ("b".repeat(64), "a".repeat(64));
+        let config = with(CONTINUATION_KEYS, &format!("new:{b}, old:{a}")).unwrap();
+        let names: Vec<_> = config.continuation.as_ref().unwrap().ids().map(|id| id.as_str().to_owned()).collect();
+        assert_eq!(names, ["new", "old"]);
+        assert!(!format!("{config:?}").contains(&b));
+    }
+
+    #[test]
+    fn callbacks_are_guarded_once_the_base_is_https_or_the_configuration_says_so() {
+        assert!(!with("RUST_LOG", "info").unwrap().guards_callbacks());
+        assert!(!with(PUBLIC_BASE, "http://handoff.example").unwrap().guards_callbacks());
+        assert!(with(PUBLIC_BASE, "HTTPS://handoff.example").unwrap().guards_callbacks());
+        assert!(with(CALLBACK_GUARD, "true").unwrap().guards_callbacks());
+        let both = [(DATABASE_URL, "sqlite:h.db"), (PUBLIC_BASE, "https://a.example"), (CALLBACK_GUARD, "false")];
+        assert!(!read(&both).unwrap().guards_callbacks());
+    }
+
+    #[test]
     fn a_bad_value_names_its_variable_and_is_not_repeated() {
         for (variable, value) in [
             (DATABASE_URL, "postgres://user:hunter2@db/handoff"),
@@ -303,6 +357,11 @@ mod tests {
             (RATE_LIMIT, "-1"),
             (RATE_LIMIT, "hunter2"),
             (WINDOW, "hunter2"),
+            (CALLBACK_SECRETS, "whsec_hunter2,[redacted]"),
+            (CALLBACK_GUARD, "hunter2"),
+            (CONTINUATION_KEYS, "hunter2"),
+            (CONTINUATION_KEYS, "k1:hunter2"),
+            (CONTINUATION_KEYS, ","),
             (WINDOW, "PT23H"),
             ("HANDOFF_LOG", "hunter2"),
             ("RUST_LOG", "hunter2=loud"),

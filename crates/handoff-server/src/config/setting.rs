@@ -52,6 +52,9 @@ pub(super) static SWEEP_INTERVAL_MS: Setting = setting("HANDOFF_SWEEP_INTERVAL_M
 pub(super) static MAX_CONNECTIONS: Setting = setting("HANDOFF_MAX_CONNECTIONS", "max_connections", Form::Number);
 pub(super) static RATE_LIMIT: Setting = setting("HANDOFF_RATE_LIMIT_PER_MINUTE", "rate_limit_per_minute", Form::Number);
 pub(super) static IDEMPOTENCY_WINDOW: Setting = setting("HANDOFF_IDEMPOTENCY_WINDOW", "idempotency_window", Form::Text);
+pub(super) static CALLBACK_SECRETS: Setting = setting("HANDOFF_CALLBACK_SECRETS", "callback_secrets", Form::Text);
+pub(super) static CALLBACK_GUARD: Setting = setting("HANDOFF_CALLBACK_GUARD", "callback_guard", Form::Switch);
+pub(super) static CONTINUATION_KEYS: Setting = setting("HANDOFF_CONTINUATION_KEYS", "continuation_keys", Form::Text);
 pub(super) static CRASH_POINT: Setting = setting("HANDOFF_CRASH_POINT", "crash_point", Form::Text);
 pub(super) static CAPABILITY_BASE: Setting =
     setting("HANDOFF_CAPABILITY_TRANSPORT_BASE", "capability_transport_base", Form::Text);
@@ -59,7 +62,7 @@ pub(super) static LOG: Setting = setting("HANDOFF_LOG", "log", Form::Text);
 pub(super) static LOG_FILTER: Setting = setting("RUST_LOG", "log_filter", Form::Text);
 
 /// All of them.
-pub(super) static ALL: [&Setting; 16] = [
+pub(super) static ALL: [&Setting; 19] = [
     &DATABASE_URL,
     &BIND,
     &PUBLIC_BASE,
@@ -72,6 +75,9 @@ pub(super) static ALL: [&Setting; 16] = [
     &MAX_CONNECTIONS,
     &RATE_LIMIT,
     &IDEMPOTENCY_WINDOW,
+    &CALLBACK_SECRETS,
+    &CALLBACK_GUARD,
+    &CONTINUATION_KEYS,
     &CRASH_POINT,
     &CAPABILITY_BASE,
     &LOG,

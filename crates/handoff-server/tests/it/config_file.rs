@@ -30,9 +30,13 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         &format!(
             "database_url = 'sqlite:{}/a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nmax_quorum = 3\nsweep_interval_ms = 100\n\
              rate_limit_per_minute = 5\nidempotency_window = \"P2D\"\nlog = \"json\"\nsigning_key_file = \"k.json\"\n\
-             bootstrap_json = {quoted}\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n\
+             bootstrap_json = {quoted}\ncallback_secrets = \"whsec_hunter2\"\ncallback_guard = true\n\
+             continuation_keys = \"k1:{}\"\n\n[callback_secret_sets]\nbilling = [\"whsec_hunter2\", \"whsec_b\"]\n\n\
+             [[callback_endpoints]]\nowner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\"\nsecrets = \"billing\"\n\n\
+             [[callback_endpoints]]\nurl = \"https://a.example/cb\"\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n\
              [sinks]\nvault = [\"bin/put\", \"-v\"]\ndefault = [\"true\"]\n",
-            directory.path().display()
+            directory.path().display(),
+            "0".repeat(64)
         ),
     );
     let variables = [("HANDOFF_CONFIG", path.to_str().unwrap()), ("HANDOFF_BIND", "127.0.0.1:9")];
@@ -49,6 +53,13 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         "rate_limit_per_minute = 5",
         "idempotency_window = \"PT48H\"",
         "bootstrap_json = \"[redacted]\"",
+        "callback_secrets = \"[redacted]\"",
+        "callback_guard = true",
+        "continuation_keys = \"[redacted]\"",
+        "\"billing\" = [\"[redacted]\", \"[redacted]\"]",
+        "owner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\"",
+        "url = \"https://a.example/cb\"",
+        "format = \"handoff\"",
         "# max_connections is not set",
         "capability_transport_base = \"wss://127.0.0.1:8443\"",
         "\"default\" = [\"true\"]",
@@ -61,7 +72,13 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
     }
     assert!(!text.contains("hunter2"), "{text}");
 
-    let again = write(directory.path(), &text.replace("bootstrap_json", "# bootstrap_json"));
+    // What was redacted is not taken for what it was.
+    let without = text.replace("bootstrap_json", "# bootstrap_json");
+    let redacted = write(directory.path(), &without);
+    let refused = run(&["--config", redacted.to_str().unwrap(), "config", "check"], &[]);
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("put the secret itself"));
+    let whole = without.replace("\"[redacted]\"", "\"whsec_c\"");
+    let again = write(directory.path(), &whole.replace("continuation_keys", "# continuation_keys"));
     let output = run(&["--config", again.to_str().unwrap(), "config", "check"], &[]);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && printed.contains("bind = \"127.0.0.1:9\""), "{printed}");
@@ -83,6 +100,25 @@ fn a_fault_names_the_line_and_the_mend_and_repeats_no_value() {
         ("link_only_permitted = \"hunter2\"", "line 2: `link_only_permitted`: expected `true`"),
         ("log = \"hunter2\"", "line 2: `log`: expected `text`"),
         ("bind = hunter2", "line 2: is no TOML"),
+        ("callback_secrets = [\"hunter2\"]", "line 2: `callback_secrets`: expected text in quotes"),
+        ("callback_secret_sets = \"hunter2\"", "line 2: `callback_secret_sets` is a section"),
+        ("[callback_secret_sets]\nbilling = \"hunter2\"", "line 3: `callback_secret_sets` is a section"),
+        ("[callback_secret_sets]\nbilling = [\"\"]", "line 3: a callback secret must not be empty"),
+        ("[callback_endpoints]\nurl = \"https://hunter2.example\"", "line 2: `callback_endpoints` is a list"),
+        ("[[callback_endpoints]]\nurl = \"hunter2\"", "line 3: `url`: expected an absolute"),
+        ("[[callback_endpoints]]\nowner = \"hunter2\"", "line 3: `owner`: expected the id of a machine"),
+        ("[[callback_endpoints]]\nformat = \"hunter2\"", "line 3: `format`: expected `handoff` or"),
+        ("[[callback_endpoints]]\nformat = \"handoff\"", "line 2: an endpoint has a `url`, an `owner`, or both"),
+        ("[[callback_endpoints]]\nurl = \"https://a.example\"", "line 2: its secrets are not configured"),
+        (
+            "[[callback_endpoints]]\nurl = \"https://a.example\"\nsecrets = \"hunter2\"",
+            "line 2: its secrets are not configured",
+        ),
+        (
+            "callback_secrets = \"whsec_hunter2\"\n[[callback_endpoints]]\nurl = \"https://a.example\"\n\
+             format = \"standard-webhooks\"",
+            "line 3: for `standard-webhooks`, each of its secrets is",
+        ),
         ("schemas = \"hunter2\"", "line 2: `schemas` is a section"),
         (
             "capability_transport_base = \"hunter2\"",

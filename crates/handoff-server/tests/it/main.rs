@@ -3,15 +3,18 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod bootstrap;
+mod callbacks;
 mod config_file;
 mod configuration;
 mod connections;
+mod continuing;
 mod crash_point;
 mod deadlines;
 mod development;
 mod durability;
 mod failing_surroundings;
 mod home;
+mod reaching;
 mod redaction;
 mod secrets;
 mod serving;

@@ -8,7 +8,7 @@ use axum::{
 };
 use handoff_engine::decision::{InboxPlace, InboxScope};
 use handoff_protocol::{
-    decision::{DecisionError, Lacking, Requires, terms::Urgency, view::RequestView},
+    decision::{DecisionError, Lacking, Requires, directory::Directory, terms::Urgency, view::RequestView},
     id::RequestId,
     json::Json,
     timestamp::Timestamp,
@@ -88,13 +88,14 @@ async fn list(site: &Site, reader: &Reader, visitor: &Visitor, query: &Form) -> 
     // Before the list, so that what changes meanwhile is told rather than missed.
     let cursor = site.engine.event_head(&visitor.principal).await?;
     let inbox = site.engine.inbox(&visitor.principal, scope, after, PAGE).await?;
+    let people = site.engine.people(visitor.principal.tenant).await?;
     let now = site.engine.now();
     let next = inbox.next.map(|place| format!("/?{}after={place}", if is_all { "show=all&" } else { "" }));
     Ok(InboxPage {
         words: reader.words,
         frame: Frame::new(reader, Some(visitor)),
         is_all,
-        rows: inbox.requests.iter().map(|view| Row::new(reader, view, visitor, now)).collect(),
+        rows: inbox.requests.iter().map(|view| Row::new(reader, view, visitor, &people, now)).collect(),
         next,
         is_later: after.is_some(),
         cursor,
@@ -102,10 +103,11 @@ async fn list(site: &Site, reader: &Reader, visitor: &Visitor, query: &Form) -> 
 }
 
 impl Row {
-    fn new(reader: &Reader, view: &RequestView, visitor: &Visitor, now: Timestamp) -> Self {
-        let authority = Requires::read(&view.requires).map(|requires| requires.authority);
+    fn new(reader: &Reader, view: &RequestView, visitor: &Visitor, people: &Directory, now: Timestamp) -> Self {
+        let declared = || Requires::read(&view.requires).ok().map(|requires| requires.authority);
+        let authority = view.effective_authority.clone().or_else(declared);
         let lacking =
-            authority.ok().and_then(|authority| authority.check(&visitor.principal, &view.also_assigned, now).err());
+            authority.and_then(|authority| authority.check(&visitor.principal, &view.also_assigned, people, now).err());
         Self {
             id: view.id,
             title: visible::line(view.prompt.get("title").and_then(Json::as_str).unwrap_or_default()),

@@ -1,14 +1,17 @@
 //! The page of a request: what is asked, the form to answer it with, or what it came to.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, Method, StatusCode},
     response::Response,
 };
 use handoff_protocol::{
     decision::{
         DecisionError, Lacking, Requires,
+        directory::Directory,
         terms::{AuthorizationState, Mode, OnExpiry, RequestState},
         view::RequestView,
     },
@@ -36,10 +39,14 @@ use crate::{
     words::{Saying, Words, fill},
 };
 
+/// What a browser says that fetches a page which nobody asked for yet.
+const LOOKS_AHEAD: &str = "sec-purpose";
+
 /// `GET /requests/{id}`.
 pub(crate) async fn show(
     State(site): State<Site>,
     reader: Reader,
+    method: Method,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
@@ -49,7 +56,14 @@ pub(crate) async fn show(
         Err(error) => return page::refuse(&reader, &error, None),
     };
     match load(&site, &visitor, path).await {
-        Ok(loaded) => respond(StatusCode::OK, &site, &reader, &visitor, loaded, &Occasion::Looking).await,
+        Ok(loaded) => {
+            // The person has seen it (rule V-3), unless their browser only looked ahead. A page of which that could not be
+            // noted is a page all the same.
+            if method == Method::GET && !headers.contains_key(LOOKS_AHEAD) {
+                let _ = site.engine.page_opened(&visitor.principal, loaded.view.id).await;
+            }
+            respond(StatusCode::OK, &site, &reader, &visitor, loaded, &Occasion::Looking).await
+        }
         Err(error) => page::refuse(&reader, &error, Some(&visitor)),
     }
 }
@@ -59,6 +73,8 @@ pub(crate) async fn show(
 pub(super) struct LoadedRequest {
     pub(super) view: RequestView,
     pub(super) requires: Requires,
+    /// Who groups and rotations are.
+    pub(super) people: Arc<Directory>,
 }
 
 /// Loads a request of the visitor's tenant. A path that is no id, an id of nothing and one of another tenant are the
@@ -76,8 +92,13 @@ pub(super) async fn load(
 /// Loads a request of the visitor's tenant.
 pub(super) async fn load_by_id(site: &Site, visitor: &Visitor, id: RequestId) -> Result<LoadedRequest, DecisionError> {
     let view = site.engine.surface(&visitor.principal, id).await?;
-    let requires = Requires::read(&view.requires).map_err(|_| DecisionError::Internal)?;
-    Ok(LoadedRequest { view, requires })
+    let mut requires = Requires::read(&view.requires).map_err(|_| DecisionError::Internal)?;
+    // What is asked of the visitor is what an answer will be held against.
+    if let Some(authority) = &view.effective_authority {
+        requires.authority = authority.clone();
+    }
+    let people = site.engine.people(visitor.principal.tenant).await?;
+    Ok(LoadedRequest { view, requires, people })
 }
 
 /// Why the page is shown.
@@ -157,10 +178,10 @@ pub(super) async fn respond(
     loaded: LoadedRequest,
     occasion: &Occasion<'_>,
 ) -> Response {
-    let LoadedRequest { view, requires } = loaded;
+    let LoadedRequest { view, requires, people } = loaded;
     let words = reader.words;
     let now = site.engine.now();
-    let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, now).err();
+    let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, &people, now).err();
     let is_pending = view.state == RequestState::Pending;
     let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(reader, sealed, &requires));
     let corrected = match view.corrections.last() {

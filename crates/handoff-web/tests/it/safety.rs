@@ -15,7 +15,15 @@ async fn reading_changes_nothing_by_any_method_over_every_link() {
     let person = world.person("Bob", Role::Editor).await;
     let link = world.link(person, Some(id)).await;
     let mut ada = world.entered("Ada", Role::Editor).await;
+    let unseen = world.snapshot().await;
+    let path = format!("/requests/{id}");
+    ada.call("HEAD", &path, &[], "").await;
+    ada.call("GET", &path, &[("sec-purpose", "prefetch")], "").await;
+    assert_eq!(world.snapshot().await, unseen, "nobody has seen it");
+    // Whoever opens the page has seen it; that is noted once.
+    ada.get(&path).await.is(200);
     let before = world.snapshot().await;
+    assert_ne!(before, unseen);
     let session = ada.cookie.clone();
     let mut seen = vec!["/".to_owned(), link.clone(), "/leave".to_owned(), format!("/requests/{id}/")];
     let mut next = 0;

@@ -44,7 +44,7 @@ pub struct AuthoritySpec {
 pub struct Assignee {
     /// What the value names.
     pub kind: AssigneeKind,
-    /// The name: an id, a role, or `*`.
+    /// The name: an id, a role, a group, a rotation, or `*`.
     #[schemars(length(max = limits::TARGET_VALUE_CHARS))]
     pub value: String,
 }
@@ -58,8 +58,20 @@ pub enum AssigneeKind {
     Principal,
     /// Everybody of a role or a higher one.
     Role,
+    /// A group of the directory.
+    Group,
+    /// Whoever has the turn.
+    Rotation,
     /// Anybody.
     Anyone,
+}
+
+impl Assignee {
+    /// One by kind and name.
+    #[must_use]
+    pub fn new(kind: AssigneeKind, value: impl Into<String>) -> Self {
+        Self { kind, value: value.into() }
+    }
 }
 
 impl AuthoritySpec {
@@ -86,7 +98,7 @@ impl AuthoritySpec {
     /// Adds one who may answer.
     #[must_use]
     pub fn assignee(mut self, kind: AssigneeKind, value: impl Into<String>) -> Self {
-        self.assignees.push(Assignee { kind, value: value.into() });
+        self.assignees.push(Assignee::new(kind, value));
         self
     }
 }

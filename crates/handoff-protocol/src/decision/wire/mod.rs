@@ -24,6 +24,7 @@ mod operations;
 mod prompt;
 mod raise;
 mod requires;
+mod routing;
 
 use serde::Serialize;
 
@@ -34,8 +35,9 @@ pub use self::{
     field::{FieldSpec, FieldType, OptionSpec},
     operations::{AckBody, AmendBody, AttemptBody, CancelBody, RedeemBody, SupersedeBody},
     prompt::{Evidence, EvidenceKind, Prompt},
-    raise::{RaiseBody, TtlPolicySpec},
+    raise::{CallbackSpec, RaiseBody, TtlPolicySpec},
     requires::{AnswerSpec, Requires},
+    routing::{EscalateBody, GradeBody, ReassignBody, ReportedGrade, RoutingSpec, RungSpec},
 };
 use crate::json::{Json, JsonError, to_json};
 
@@ -57,7 +59,10 @@ impl ToBody for AnswerBody {}
 impl ToBody for AttemptBody {}
 impl ToBody for CancelBody {}
 impl ToBody for CorrectBody {}
+impl ToBody for EscalateBody {}
+impl ToBody for GradeBody {}
 impl ToBody for RaiseBody {}
+impl ToBody for ReassignBody {}
 impl ToBody for RedeemBody {}
 impl ToBody for ResolveBody {}
 impl ToBody for RevokeBody {}

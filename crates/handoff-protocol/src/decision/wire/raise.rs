@@ -1,9 +1,10 @@
 //! The body of a raise.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AuthoritySpec, CapabilitySpec, FieldSpec, Prompt, Requires, ValueSinkSpec, is_not_set};
+use super::{AuthoritySpec, CapabilitySpec, FieldSpec, Prompt, Requires, RoutingSpec, ValueSinkSpec, is_not_set};
 use crate::{
     decision::{
         WaiterRef, limits,
@@ -46,12 +47,28 @@ pub struct RaiseBody {
     /// a leased one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_waiter_terminal: Option<WaiterTerminal>,
+    /// Who is reached, through which channels and when, where that is not for the server to choose. Needs a scope of its
+    /// own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<RoutingSpec>,
     /// Whether the program redeems the authorization before it acts; `advisory` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// Whether an answer must echo what its person was shown; `advisory` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presentation_binding: Option<PresentationBinding>,
+    /// Where the signals are pushed as well, until they are acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub callback: Option<CallbackSpec>,
+    /// What the program wants back with each signal, and nobody else gets to see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::RESUME_REF_CHARS))]
+    pub resume_ref: Option<String>,
+    /// State that the program wants back with each signal, and nobody else gets to see: canonical base64 of at most 64
+    /// KiB, kept encrypted. It needs a server of level 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::RESUME_PAYLOAD_CHARS), extend("contentEncoding" = "base64"))]
+    pub resume_payload: Option<String>,
     /// What makes two raises one question while the first is pending; made from what is asked where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::DEDUPE_KEY_CHARS))]
@@ -67,6 +84,21 @@ pub struct RaiseBody {
     pub effect_digest: Option<AnyDigest>,
 }
 
+/// Where signals are pushed.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Callback")]
+#[non_exhaustive]
+pub struct CallbackSpec {
+    /// The address: `http` or `https`, without user and fragment, of at most 2048 characters.
+    #[schemars(extend("format" = "uri"))]
+    pub url: String,
+    /// Which of the server's callback secrets sign; those without a name where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::SECRET_REF_CHARS))]
+    pub secret_ref: Option<String>,
+}
+
 /// What happens at the deadline.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +110,9 @@ pub struct TtlPolicySpec {
     /// The answer that counts under `default`: one that could settle the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_answer: Option<Object>,
+    /// How often people are reminded under `park`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reminder_every: Option<ExactDuration>,
 }
 
 impl RaiseBody {
@@ -94,8 +129,12 @@ impl RaiseBody {
             ttl_policy: None,
             attempt_ttl: None,
             on_waiter_terminal: None,
+            routing: None,
             mode: None,
             presentation_binding: None,
+            callback: None,
+            resume_ref: None,
+            resume_payload: None,
             dedupe_key: None,
             metadata: None,
             test_mode: false,
@@ -153,6 +192,34 @@ impl RaiseBody {
         self
     }
 
+    /// Sets who is reached, how and when.
+    #[must_use]
+    pub fn routing(mut self, routing: RoutingSpec) -> Self {
+        self.routing = Some(routing);
+        self
+    }
+
+    /// Has the signals pushed as well.
+    #[must_use]
+    pub fn callback(mut self, callback: CallbackSpec) -> Self {
+        self.callback = Some(callback);
+        self
+    }
+
+    /// Sets what comes back with each signal.
+    #[must_use]
+    pub fn resume_ref(mut self, reference: impl Into<String>) -> Self {
+        self.resume_ref = Some(reference.into());
+        self
+    }
+
+    /// Sets the state that comes back with each signal, of at most 64 KiB.
+    #[must_use]
+    pub fn resume_payload(mut self, payload: impl AsRef<[u8]>) -> Self {
+        self.resume_payload = Some(STANDARD.encode(payload));
+        self
+    }
+
     /// Sets what makes two raises one question.
     #[must_use]
     pub fn dedupe_key(mut self, key: impl Into<String>) -> Self {
@@ -175,16 +242,37 @@ impl RaiseBody {
     }
 }
 
+impl CallbackSpec {
+    /// An address, signed with the server's secrets that have no name.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), secret_ref: None }
+    }
+
+    /// Chooses the secrets that sign.
+    #[must_use]
+    pub fn signed_with(mut self, secret_ref: impl Into<String>) -> Self {
+        self.secret_ref = Some(secret_ref.into());
+        self
+    }
+}
+
 impl TtlPolicySpec {
     /// A policy that needs no answer.
     #[must_use]
     pub fn new(on_expiry: OnExpiry) -> Self {
-        Self { on_expiry, default_answer: None }
+        Self { on_expiry, default_answer: None, reminder_every: None }
+    }
+
+    /// The policy `park`: it waits for as long as it takes, and people are reminded.
+    #[must_use]
+    pub fn remind(every: ExactDuration) -> Self {
+        Self { reminder_every: Some(every), ..Self::new(OnExpiry::Park) }
     }
 
     /// The policy `default`: this answer counts.
     #[must_use]
     pub fn answer(default_answer: Object) -> Self {
-        Self { on_expiry: OnExpiry::Default, default_answer: Some(default_answer) }
+        Self { on_expiry: OnExpiry::Default, default_answer: Some(default_answer), reminder_every: None }
     }
 }

@@ -1,0 +1,177 @@
+//! Continuation data: in every signal of its request and nowhere else, and sealed anew when keys change (section 18).
+
+use std::sync::Arc;
+
+use handoff_engine::{Engine, callback::CallbackTransport, decision::ContinuationError, store::Store};
+use handoff_protocol::{
+    continuation::{ContinuationKey, ContinuationKeyId, Keyring},
+    decision::{CallbackPolicy, ErrorCode, Policy},
+};
+
+use super::{
+    callbacks::{Receiver, secrets, sweep, verified},
+    world::{World, YES, ask_with, code, json, without_ladder},
+};
+
+const PAYLOAD: &str = "Y2FuYXJ5LXBheWxvYWQ=";
+const REFERENCE: &str = "canary/reference";
+const MORE: &str = r#""resume_ref":"canary/reference","resume_payload":"Y2FuYXJ5LXBheWxvYWQ=""#;
+
+fn keyring(names: &[&str]) -> Arc<Keyring> {
+    let key = |name: &&str| ContinuationKey::parse(&format!("{name}:{}", name.repeat(64))).unwrap();
+    Arc::new(Keyring::new(names.iter().map(key)).unwrap())
+}
+
+fn policy(names: &[&str]) -> Policy {
+    let callbacks = CallbackPolicy { secrets: secrets(), ..CallbackPolicy::default() };
+    Policy { continuation: Some(keyring(names)), callbacks, ..without_ladder() }
+}
+
+async fn world() -> (World, Arc<Receiver>) {
+    let receiver = Arc::new(Receiver::default());
+    let transport = Arc::clone(&receiver) as Arc<dyn CallbackTransport>;
+    let with = |builder: handoff_engine::Builder| builder.policy(policy(&["a"])).callbacks(transport);
+    (World::with_engine(Arc::new(|_| {}), with).await, receiver)
+}
+
+/// Another engine over the same store, with other keys.
+async fn with_keys(world: &World, names: &[&str]) -> Engine {
+    let store = Arc::clone(&world.store) as Arc<dyn Store>;
+    Engine::builder().store(store).clock(Arc::new(world.clock.clone())).policy(policy(names)).build().await.unwrap()
+}
+
+async fn ack(world: &World) {
+    let signal = world.signals("run:1").await.remove(0);
+    let body = format!(r#"{{"resume_token":"{}","applied":true}}"#, signal.resume_token);
+    world.engine.acknowledge(&world.machine, signal.id, &json(&body)).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_signal_of_the_request_gives_it_back_and_no_other_does() {
+    let (world, receiver) = world().await;
+    let callback = r#""callback":{"url":"https://receiver.example/"}"#;
+    let id = world.raised(&ask_with("run:1", "one", &format!("{MORE},{callback}"))).await;
+    let other = world.raised(&ask_with("run:1", "two", callback)).await;
+    world.engine.arm_attempt(&world.machine, id, json("{}"), None).await.unwrap();
+    world.clock.advance(std::time::Duration::from_secs(15 * 60));
+    sweep(&world).await;
+    for id in [id, other] {
+        world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    }
+    sweep(&world).await;
+    let reattached = world.engine.reattach(&world.machine, &json_waiter()).await.unwrap().signals;
+    let polled = world.signals("run:1").await;
+    assert_eq!(polled, reattached);
+    assert_eq!(polled.len(), 3);
+    for signal in &polled {
+        let expected = (signal.request_id == id).then_some((REFERENCE, PAYLOAD));
+        assert_eq!(signal.resume_ref.as_deref().zip(signal.resume_payload.as_deref()), expected);
+    }
+    let pushed: Vec<_> = receiver.got().iter().map(|post| verified(&world, post, &secrets())).collect();
+    assert!(pushed.len() >= 3);
+    for body in pushed {
+        let own = body.get("request_id").unwrap().as_str() == Some(&id.to_string());
+        assert_eq!(body.get("resume_payload").unwrap().as_str(), own.then_some(PAYLOAD));
+        assert_eq!(body.get("resume_ref").unwrap().as_str(), own.then_some(REFERENCE));
+    }
+}
+
+fn json_waiter() -> handoff_protocol::decision::WaiterRef {
+    handoff_protocol::decision::WaiterRef::parse("run:1").unwrap()
+}
+
+#[tokio::test]
+async fn a_repeated_raise_and_everything_else_that_is_read_shows_nothing_of_it() {
+    let (world, _) = world().await;
+    let body = ask_with("run:1", "one", MORE);
+    let first = world.raise(&body, "k").await.unwrap();
+    let again = world.raise(&body, "k").await.unwrap();
+    let joined = world.engine.raise(&world.machine, json(&body), None).await.unwrap();
+    let id = first.request.id;
+    world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    let mut seen = format!("{first:?}{again:?}{joined:?}{:?}", world.request(id).await);
+    for event in world.events().await {
+        seen.push_str(&event.data);
+    }
+    for receipt in world.receipts().await {
+        seen.push_str(&receipt.to_text());
+    }
+    for canary in [PAYLOAD, REFERENCE, "canary-payload"] {
+        assert!(!seen.contains(canary), "{canary}");
+    }
+    assert_eq!(world.signals("run:1").await[0].resume_payload.as_deref(), Some(PAYLOAD));
+}
+
+#[tokio::test]
+async fn without_a_key_a_payload_creates_nothing_and_a_reference_is_given_back() {
+    let world = World::new().await;
+    assert!(!world.engine.keeps_continuations());
+    let refused = world.engine.raise(&world.machine, json(&ask_with("run:1", "one", MORE)), None).await;
+    assert_eq!(code(refused), ErrorCode::InvalidRequest);
+    assert_eq!(world.requests().await, []);
+    let id = world.raised(&ask_with("run:1", "one", r#""resume_ref":"canary/reference""#)).await;
+    world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    let signal = world.signals("run:1").await.remove(0);
+    assert_eq!((signal.resume_ref.as_deref(), signal.resume_payload), (Some(REFERENCE), None));
+}
+
+#[tokio::test]
+async fn what_no_signal_gives_back_any_more_is_not_kept() {
+    let (world, _) = world().await;
+    let id = world.raised(&ask_with("run:1", "one", MORE)).await;
+    world.engine.arm_attempt(&world.machine, id, json("{}"), None).await.unwrap();
+    world.clock.advance(std::time::Duration::from_secs(15 * 60));
+    sweep(&world).await;
+    ack(&world).await;
+    assert_eq!(world.engine.continuation_keys().await.unwrap().len(), 1, "it is pending still");
+    world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    assert_eq!(world.signals("run:1").await[0].resume_payload.as_deref(), Some(PAYLOAD));
+    ack(&world).await;
+    assert!(world.engine.continuation_keys().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn keys_rotate_and_one_that_is_in_use_is_missed() {
+    let (world, _) = world().await;
+    for place in 0..60 {
+        world.raised(&ask_with("run:1", &place.to_string(), MORE)).await;
+    }
+    assert!(world.engine.missing_continuation_keys().await.unwrap().is_empty());
+    let early = with_keys(&world, &["b"]).await;
+    let missing = early.missing_continuation_keys().await.unwrap();
+    assert_eq!(missing.iter().map(ContinuationKeyId::as_str).collect::<Vec<_>>(), ["a"]);
+    assert!(matches!(early.reseal_continuations().await, Err(ContinuationError::Sealed { .. })));
+
+    let rotated = with_keys(&world, &["b", "a"]).await;
+    rotated.raise(&world.machine, json(&ask_with("run:1", "newer", MORE)), None).await.unwrap();
+    let used: Vec<_> =
+        rotated.continuation_keys().await.unwrap().into_iter().map(|(key, n)| (key.to_string(), n)).collect();
+    assert_eq!(used, [("a".to_owned(), 60), ("b".to_owned(), 1)]);
+    assert_eq!((rotated.reseal_continuations().await.unwrap(), rotated.reseal_continuations().await.unwrap()), (60, 0));
+
+    let after = with_keys(&world, &["b"]).await;
+    assert!(after.missing_continuation_keys().await.unwrap().is_empty());
+    let id = world.requests().await[0];
+    world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    let polled = after.signals(&world.machine, &json_waiter(), std::time::Duration::ZERO).await.unwrap();
+    assert_eq!(polled.data[0].resume_payload.as_deref(), Some(PAYLOAD));
+}
+
+#[tokio::test]
+async fn a_replaced_client_that_replays_an_old_signal_redeems_nothing_anew() {
+    let (world, _) = world().await;
+    let id = world.raised(&ask_with("run:1", "one", MORE)).await;
+    world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    let old = world.signals("run:1").await.remove(0);
+    let authorization = old.decision.as_ref().unwrap().authorization_id.unwrap();
+    let redeem = async |key: &str| {
+        let body = json(&format!(r#"{{"effect_key":"{key}"}}"#));
+        world.engine.redeem(&world.machine, authorization, &body).await
+    };
+    assert!(redeem("mail:1").await.unwrap().first_redemption);
+    ack(&world).await;
+    let body = format!(r#"{{"resume_token":"{}","applied":true}}"#, old.resume_token);
+    assert!(!world.engine.acknowledge(&world.machine, old.id, &json(&body)).await.unwrap().first_ack);
+    assert!(!redeem("mail:1").await.unwrap().first_redemption);
+    assert_eq!(code(redeem("mail:2").await), ErrorCode::AuthorizationSpent);
+}

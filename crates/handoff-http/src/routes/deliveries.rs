@@ -1,0 +1,56 @@
+//! Reaching people: escalate and reassign a request, read a delivery, send it again, report how far it got.
+
+use axum::{extract::State, http::StatusCode};
+use handoff_protocol::id::{DeliveryId, RequestId};
+
+use crate::{
+    api::Api,
+    extract::{Caller, Named, SentBody, SentKey, SentOptionalBody},
+    reply::{self, Reply},
+};
+
+/// Without a body the next rung is meant (section 11).
+pub(super) async fn escalate(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<RequestId>,
+    SentKey(key): SentKey,
+    body: SentOptionalBody,
+) -> Reply {
+    reply::ok(&api.engine.escalate(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
+
+pub(super) async fn reassign(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<RequestId>,
+    SentKey(key): SentKey,
+    body: SentBody,
+) -> Reply {
+    reply::ok(&api.engine.reassign(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
+
+pub(super) async fn read(State(api): State<Api>, caller: Caller, id: Named<DeliveryId>) -> Reply {
+    reply::ok(&api.engine.delivery(&caller.0, id.0).await?)
+}
+
+/// 202: the attempt is queued, and what comes of it shows on the delivery (rule V-12).
+pub(super) async fn redeliver(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<DeliveryId>,
+    SentKey(key): SentKey,
+    body: SentOptionalBody,
+) -> Reply {
+    reply::json(StatusCode::ACCEPTED, &api.engine.redeliver(&caller.0, id.0, &body.0, key.as_ref()).await?)
+}
+
+pub(super) async fn grade(
+    State(api): State<Api>,
+    caller: Caller,
+    id: Named<DeliveryId>,
+    SentKey(key): SentKey,
+    body: SentBody,
+) -> Reply {
+    reply::ok(&api.engine.report_grade(&caller.0, id.0, body.0, key.as_ref()).await?)
+}
