@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
-use handoff_protocol::json::{from_json, read_str};
+use handoff_protocol::json::from_text;
 use tokio::sync::Notify;
 
 use crate::{
@@ -194,9 +194,7 @@ impl Engine {
     }
 
     async fn act_on(&self, timer: ClaimedTimer) -> bool {
-        let action = read_str(&timer.action)
-            .map_err(|error| error.to_string())
-            .and_then(|json| from_json::<TimerAction>(json).map_err(|error| error.to_string()));
+        let action = from_text::<TimerAction>(&timer.action).map_err(|error| error.to_string());
         let ClaimedTimer { tenant, key, epoch, .. } = timer.clone();
         if let Ok(action) = action
             && let Some(destination) = action.destination()

@@ -11,7 +11,7 @@ use handoff_protocol::{
     digest::Digest,
     duration::ExactDuration,
     id::Mint,
-    json::{Json, from_json, read_str, to_json},
+    json::{from_text, to_text},
     timestamp::Timestamp,
 };
 
@@ -120,7 +120,7 @@ impl Writes {
             self.set.events.push(NewEvent {
                 event_type: EventType::from_static(event.event_type.as_str()),
                 subject: event.request_id.to_string(),
-                data: Arc::from(Json::Object(event.data.clone()).to_text()),
+                data: json_text(&event.data)?,
             });
         }
         let (request, waiter) = (effects.request.id, effects.request.waiter_ref.digest());
@@ -180,14 +180,10 @@ impl Writes {
 
 /// A value as JSON text for the store.
 pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<Arc<str>, StoreError> {
-    to_json(value)
-        .map(|json| Arc::from(json.to_text()))
-        .map_err(|error| StoreError::Conflict(format!("a value has no JSON form: {error}")))
+    to_text(value).map(Arc::from).map_err(|error| StoreError::Conflict(format!("a value has no JSON form: {error}")))
 }
 
 /// What the first call under a key returned.
 pub(crate) fn replayed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Halt<DecisionError>> {
-    let unreadable = |reason: String| Halt::Broken(StoreError::Corrupt(format!("a replay record: {reason}")));
-    let json = read_str(text).map_err(|error| unreadable(error.to_string()))?;
-    from_json(json).map_err(|error| unreadable(error.to_string()))
+    from_text(text).map_err(|error| Halt::Broken(StoreError::Corrupt(format!("a replay record: {error}"))))
 }
