@@ -5,7 +5,7 @@ use std::time::Duration;
 use handoff_protocol::{
     bundle::{Trust, verify},
     chain::Head,
-    decision::{DecisionError, ErrorCode, Request, terms::RequestState},
+    decision::{DecisionError, ErrorCode, Request, terms::RequestState, view::RequestView},
     id::{ReceiptId, RequestId},
     json::Json,
     principal::Role,
@@ -26,7 +26,7 @@ fn id_of(receipt: &Json) -> ReceiptId {
 }
 
 #[tokio::test]
-async fn a_correction_joins_the_chain_and_leaves_the_request_as_it_was() {
+async fn a_correction_joins_the_chain_and_leaves_the_request_as_it_was_but_for_naming_it() {
     let world = World::new().await;
     let (request, decision) = decided(&world, &ask("run:1", "one")).await;
     let (before, signals) = (world.request(request).await, world.signals("run:1").await);
@@ -41,7 +41,9 @@ async fn a_correction_joins_the_chain_and_leaves_the_request_as_it_was() {
         assert_eq!(correction.get("corrects"), Some(&Json::from(decision.to_string())));
     }
 
-    assert_eq!(world.request(request).await, before);
+    let after = world.request(request).await;
+    assert_eq!(after.corrections, [id_of(&first), id_of(&second)], "the last one holds for the record");
+    assert_eq!(RequestView { corrections: Vec::new(), ..after }, before, "everything else stays as it was");
     assert_eq!(world.signals("run:1").await, signals);
     assert_eq!(
         world.events_of(request).await,
@@ -53,7 +55,7 @@ async fn a_correction_joins_the_chain_and_leaves_the_request_as_it_was() {
     let head = world.engine.chain_head(&world.machine).await.unwrap();
     let anchor = Head { height: head.height, digest: head.head_digest };
     let keys = KeySet::from_jwks(&world.engine.key_set().await.unwrap()).unwrap();
-    let text = world.engine.export(world.tenant).await.unwrap().to_text().unwrap();
+    let text = world.engine.export(world.tenant).await.unwrap().text().await.unwrap();
     let report = verify(text.as_bytes(), &Trust { keys: Some(keys), anchors: vec![anchor] }).unwrap();
     assert!(report.is_sound(), "{:?}", report.findings);
     assert_eq!((report.receipts, report.signed), (3, 3));
