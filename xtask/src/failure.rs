@@ -17,9 +17,14 @@ pub(crate) enum Failure {
     /// A file or directory of the tree could not be read.
     #[error("{} cannot be read: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// A file of the tree could not be written.
+    /// A file of the tree or of the target directory could not be written.
     #[error("{} cannot be written: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
+    /// What looks at the pages is missing.
+    #[error(
+        "{0} is not on this machine, and the pages are to be looked at; install Debian's packages `chromium` and `npm`"
+    )]
+    NoBrowser(&'static str),
     /// The record of counts is no table of counts.
     #[error("the recorded counts are not understood: {0}; run `cargo xtask instructions --record`")]
     Record(serde_json::Error),

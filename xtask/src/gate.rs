@@ -3,6 +3,7 @@
 //! [`verify`] is what `.ci/run` does after its packages, and a test holds the two together. Neither writes to the
 //! tree; [`fix`] and [`spec`] do, and check nothing.
 
+use crate::browser::Browser;
 use crate::contracts::Contracts;
 use crate::failure::Failure;
 use crate::instructions;
@@ -31,6 +32,7 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
     layers(run)?;
     let contracts = Contracts::find(run.root())?;
     println!("    {contracts}");
+    let browser = Browser::find(run)?;
     let examples = run.step("doc tests", |run| {
         let mut command = run.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
         show(contracts.hand_to(&mut command))
@@ -43,7 +45,7 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
             &["test", "--workspace", "--all-targets", "--no-fail-fast"]
         };
         let mut command = run.cargo(runner);
-        show(contracts.hand_to(&mut command))
+        show(browser.hand_to(contracts.hand_to(&mut command)))
     })?;
     examples
 }
@@ -108,12 +110,13 @@ pub(crate) fn spec(run: &mut Run) -> Result<(), Failure> {
 pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
     let contracts = Contracts::find(run.root())?;
     println!("    {contracts}");
+    let browser = Browser::find(run)?;
     println!("    the long tests are those marked as ignored; together they may take hours");
     run.step("long tests", |run| {
         let long =
             ["test", "--release", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--ignored"];
         let mut command = run.cargo(&long);
-        show(contracts.hand_to(command.env("HANDOFF_FULL", "1")))
+        show(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1"))))
     })?;
     instructions(run)
 }
@@ -121,6 +124,16 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
 /// Counts the instructions of what is done most, and holds them against the record.
 pub(crate) fn instructions(run: &mut Run) -> Result<(), Failure> {
     run.step("instructions", instructions::check)
+}
+
+/// Takes pictures of every page.
+pub(crate) fn screenshots(run: &mut Run) -> Result<(), Failure> {
+    let browser = Browser::find(run)?;
+    browser.chromium()?;
+    run.step("screenshots", |run| {
+        let mut command = run.cargo(&["run", "--quiet", "--package", "handoff-web", "--example", "screenshots"]);
+        show(browser.hand_to(&mut command))
+    })
 }
 
 #[cfg(test)]

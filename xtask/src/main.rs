@@ -5,12 +5,14 @@
 //! | [`gate`] | the steps of the gate, in order, and the cargo command behind each |
 //! | [`run`] | how a step is announced, timed and, when it fails, reported |
 //! | [`tools`] | what is looked for, and installed, before a step needs it |
+//! | [`browser`] | what the pages are looked at with |
 //! | [`contracts`] | where the contract files are found |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
 //! | [`text`] | the check of the tree's text: paths of one machine, leftovers, long files, undocumented crates |
 #![expect(clippy::print_stdout, reason = "a command for the terminal speaks on standard output")]
 
+mod browser;
 mod contracts;
 mod failure;
 mod gate;
@@ -60,6 +62,8 @@ enum Command {
     Fix,
     /// Run the long tests (the ignored ones) in release mode, then count instructions
     Full,
+    /// Take pictures of every page, at phone and desktop size, in light and dark, into target/screenshots
+    Screenshots,
     /// Count the instructions of a raise, an answer and a verification; more than 5 percent above the record is a failure
     Instructions {
         /// Write the record anew
@@ -92,6 +96,7 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,
+        Command::Screenshots => gate::screenshots(run)?,
         Command::Instructions { record: true } => run.step("record of instructions", instructions::record)?,
         Command::Instructions { record: false } => gate::instructions(run)?,
     }

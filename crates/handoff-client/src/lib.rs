@@ -58,5 +58,5 @@ pub use self::{
     error::{ClientError, Refusal},
     key::CallKey,
     meta::Meta,
-    requests::{NewAnswer, Raised, RequestFilter},
+    requests::{Intent, NewAnswer, Raised, RequestFilter},
 };

@@ -1,9 +1,9 @@
-//! Requests: raise, read, list, cancel, answer.
+//! Requests: raise, read, list, cancel, answer, and what people did with them besides.
 
 use handoff_protocol::{
     decision::{
-        WaiterRef,
-        terms::RequestState,
+        RecordedDisposition, Target, WaiterRef,
+        terms::{Disposition, RequestState},
         view::{AnswerResult, Listing, RequestView},
     },
     digest::Digest,
@@ -47,10 +47,27 @@ pub struct RequestFilter {
 pub struct NewAnswer {
     /// A value a field.
     pub values: Object,
+    /// What the person means to do.
+    pub intent: Intent,
     /// What the person adds in words.
     pub note: Option<String>,
     /// What the person was shown: the request's own `rendered_digest` (rule D-8).
     pub rendered_digest: Option<Digest>,
+}
+
+/// What a person means to do with a request. Only a decision can settle it; after the others the result has no receipt, as
+/// it has none while more people must agree.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Intent {
+    /// To decide it (rule A-8: for their part, where several must agree).
+    #[default]
+    Decide,
+    /// To give some of the fields, and leave the rest for later or for others (rule S-3).
+    GivePart,
+    /// To pass it on to whom a target names (rule S-2).
+    Delegate(Target),
+    /// To say that they are unable (rule S-2).
+    DeclareUnable,
 }
 
 impl Client {
@@ -126,6 +143,20 @@ impl Client {
     ) -> Result<AnswerResult, ClientError> {
         let mut body = Object::new();
         body.insert("values", answer.values.clone());
+        match &answer.intent {
+            Intent::Decide => {}
+            Intent::GivePart => {
+                body.insert("partial", true);
+            }
+            Intent::Delegate(to) => {
+                let target = [("kind", Json::from(to.kind.as_str())), ("value", Json::from(to.value.as_str()))];
+                body.insert("disposition", Disposition::Delegate.as_str());
+                body.insert("delegate_to", Json::object(target));
+            }
+            Intent::DeclareUnable => {
+                body.insert("disposition", Disposition::Unable.as_str());
+            }
+        }
         if let Some(note) = &answer.note {
             body.insert("note", note.as_str());
         }
@@ -148,6 +179,20 @@ impl Client {
     ) -> Result<AnswerResult, ClientError> {
         let key = key_or_minted(key)?;
         self.call(Call::post(path(&["requests", &id.to_string(), "answer"])?, body).under(&key)).await
+    }
+
+    /// What people did with a request besides deciding it, oldest first; with a cursor, the page behind it.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn dispositions(
+        &self,
+        id: RequestId,
+        cursor: Option<&str>,
+    ) -> Result<Listing<RecordedDisposition>, ClientError> {
+        let query: Vec<(&str, &str)> = cursor.map(|cursor| ("cursor", cursor)).into_iter().collect();
+        self.call(Call::get(with_query(path(&["requests", &id.to_string(), "dispositions"])?, &query))).await
     }
 }
 

@@ -84,6 +84,13 @@ impl Subscription {
     }
 }
 
+impl Subscription {
+    /// Whether every wait has ended for good.
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.closed.borrow()
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
         let mut topics = self.hub.lock();

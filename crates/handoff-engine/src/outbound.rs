@@ -1,7 +1,7 @@
 //! The outbound executor: what timers send to the world, so that a slow receiver slows nobody else.
 //!
 //! The sweep hands over whatever does I/O and goes on. Each send is a task of its own that waits a little for a place
-//! (see [`places`]) and is put off when it gets none. The claim of its timer stays exclusive meanwhile: patience and the
+//! (see `places`) and is put off when it gets none. The claim of its timer stays exclusive meanwhile: patience and the
 //! time of one send together are well within the lease.
 
 mod places;

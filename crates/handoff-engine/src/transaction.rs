@@ -10,8 +10,8 @@ use handoff_protocol::{
 use crate::{
     document::{self, Document, Kept},
     store::{
-        ChainName, IndexRead, Loaded, Moment, Reads, RecordKey, Step, Store, StoreError, Transacted, Transaction,
-        WriteSet,
+        ChainName, IndexRead, Loaded, Moment, Reads, RecordKey, Sequence, Step, Store, StoreError, Transacted,
+        Transaction, WriteSet,
     },
 };
 
@@ -58,6 +58,11 @@ impl View<'_> {
     /// Ids for this run, above every one that the tenant ever minted.
     pub(crate) fn mint(&self) -> Mint {
         Mint::new(self.moment.now, self.loaded.head.last_id, self.moment.seed)
+    }
+
+    /// The last event of the tenant; 0 before the first.
+    pub(crate) fn sequence(&self) -> Sequence {
+        self.loaded.head.sequence
     }
 
     /// A document by its id.

@@ -44,5 +44,5 @@ pub use self::{
     metrics::Metrics,
     openapi::openapi,
     options::HttpOptions,
-    routes::{not_found, operations, router},
+    routes::{not_found, observed, operations, router},
 };

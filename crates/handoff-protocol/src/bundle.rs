@@ -25,6 +25,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
+pub(crate) use self::{covered::digest_of, verify::Retirements};
 pub use self::{
     report::{BundleReport, Finding, FindingKind},
     verify::{Trust, verify},

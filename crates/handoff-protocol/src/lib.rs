@@ -22,6 +22,7 @@ pub mod duration;
 pub mod id;
 pub mod json;
 pub mod principal;
+pub mod proof;
 pub mod secret;
 pub mod signature;
 pub mod timestamp;

@@ -51,6 +51,8 @@ pub struct Config {
     pub public_base: PublicBase,
     /// Whether a link alone may answer (rule A-6).
     pub link_only_permitted: bool,
+    /// The largest quorum that a request may ask for (rule A-8).
+    pub max_quorum: u64,
     /// How often due timers are looked for. A deadline is acted on at most this and a second late, with or without
     /// traffic.
     pub sweep_interval: Duration,
@@ -125,6 +127,7 @@ impl Config {
             bind: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
             public_base: PublicBase::OnHost("127.0.0.1"),
             link_only_permitted: false,
+            max_quorum: Policy::default().max_quorum,
             sweep_interval: SWEEP_INTERVAL,
             max_connections: None,
             signing_key,

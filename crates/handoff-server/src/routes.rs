@@ -11,6 +11,6 @@ pub(crate) fn mount(engine: &Engine, config: &Config) -> Router {
     let options = HttpOptions::default().rate_limit_per_minute(config.rate_limit_per_minute);
     handoff_http::router(engine.clone(), options.clone())
         .merge(handoff_http::operations(engine.clone(), options.clone()))
-        .merge(handoff_web::router(engine.clone()))
+        .merge(handoff_http::observed(handoff_web::router(engine.clone()), engine.clone(), options.clone()))
         .fallback_service(handoff_http::not_found(engine.clone(), options))
 }

@@ -62,6 +62,14 @@ impl Schemas for RegisteredSchemas {
         // What has no form that the checker knows satisfies no schema.
         Some(to_value(document).is_some_and(|document| validator.is_valid(&document)))
     }
+
+    fn faults(&self, schema_ref: &str, document: &Json) -> Vec<String> {
+        let (Some(validator), Some(document)) = (self.0.get(schema_ref), to_value(document)) else { return Vec::new() };
+        let mut places: Vec<String> =
+            validator.iter_errors(&document).take(FAULTS).map(|error| error.instance_path().to_string()).collect();
+        places.dedup();
+        places
+    }
 }
 
 /// What schemas may refer to: each other.
@@ -85,6 +93,9 @@ fn read(path: &Path) -> Result<Value, String> {
 fn to_value(document: &Json) -> Option<Value> {
     serde_json::from_str(&document.to_text()).ok()
 }
+
+/// How many places of a document are named at the most.
+const FAULTS: usize = 10;
 
 #[cfg(test)]
 mod tests {
@@ -117,6 +128,8 @@ mod tests {
         assert_eq!(check("https://a.example/order", r#"{"n":0}"#), Some(false));
         assert_eq!(check("https://a.example/order", r#"{"n":"1"}"#), Some(false));
         assert_eq!(check("https://a.example/other", "{}"), None);
+        let faults = |text: &str| schemas.faults("https://a.example/order", &read_str(text).unwrap());
+        assert_eq!((faults(r#"{"n":0}"#), faults(r#"{"n":1}"#)), (vec!["/n".to_owned()], Vec::new()));
     }
 
     #[test]

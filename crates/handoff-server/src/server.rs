@@ -188,6 +188,7 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
     };
     let policy = Policy {
         link_only_permitted: config.link_only_permitted,
+        max_quorum: config.max_quorum,
         idempotency_ttl: config.idempotency_window,
         schemas: Arc::new(schemas),
         ..Policy::default()

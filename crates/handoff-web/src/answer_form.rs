@@ -1,7 +1,7 @@
 //! The form of a request: a control a field, a note, and what ties a submission to this session and this page.
 
 use handoff_protocol::{
-    decision::{DecisionError, FieldError, Requires, view::RequestView},
+    decision::{DecisionError, Requires, view::RequestView},
     id::RequestId,
 };
 
@@ -9,15 +9,16 @@ use crate::{
     control::{self, Control},
     form::Form,
     notice::Fault,
+    reader::Reader,
     session::Visitor,
-    words,
+    words::{FieldFault, Words},
 };
 
 /// What was submitted and not recorded, for filling the form in again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Faulty<'a> {
     pub(crate) form: &'a Form,
-    pub(crate) fields: &'a [FieldError],
+    pub(crate) fields: &'a [FieldFault],
     pub(crate) note_too_long: bool,
     /// Whether the question is not the one any more that the form was shown with.
     pub(crate) is_stale: bool,
@@ -33,10 +34,12 @@ pub(crate) struct AnswerForm {
     pub(crate) controls: Vec<Control>,
     pub(crate) note: String,
     pub(crate) note_error: Option<&'static str>,
+    pub(crate) submit_help: String,
 }
 
 impl AnswerForm {
     pub(crate) fn new(
+        reader: &Reader,
         visitor: &Visitor,
         view: &RequestView,
         requires: &Requires,
@@ -49,7 +52,7 @@ impl AnswerForm {
         let control = |field| {
             // What was filled in stays, where it was filled into a field that is still there.
             let submitted = submitted.filter(|form| !is_stale || control::stays(field, form));
-            Control::new(field, submitted, errors)
+            Control::new(reader.words, field, submitted, errors)
         };
         Ok(Self {
             action: view.id,
@@ -58,19 +61,24 @@ impl AnswerForm {
             rendered_digest: view.rendered_digest.to_string(),
             controls: requires.fields.iter().map(control).collect(),
             note: submitted.and_then(|form| form.get("note")).unwrap_or_default().to_owned(),
-            note_error: note_too_long.then_some(words::NOTE_TOO_LONG),
+            note_error: note_too_long.then_some(reader.words.note_too_long),
+            submit_help: reader.words.submit_help_for(requires.authority.quorum),
         })
     }
 
     /// Every fault in the order of the page, what has no place on it last.
-    pub(crate) fn faults(&self, errors: &[FieldError], requires: &Requires) -> Vec<Fault> {
+    pub(crate) fn faults(&self, words: &Words, errors: &[FieldFault], requires: &Requires) -> Vec<Fault> {
         let inputs = self.controls.iter().filter_map(|control| {
-            control.error.as_ref()?;
-            Some(Fault { input: Some(control.name.clone()), text: control.title.clone() })
+            let text = control.error.clone()?;
+            Some(Fault { input: Some(control.name.clone()), title: Some(control.title.clone()), text })
         });
-        let note = self.note_error.map(|_| Fault { input: Some("note".to_owned()), text: words::NOTE.to_owned() });
+        let note = self.note_error.map(|text| Fault {
+            input: Some("note".to_owned()),
+            title: Some(words.note.to_owned()),
+            text: text.to_owned(),
+        });
         let strays = errors.iter().filter(|error| requires.field(&error.name).is_none());
-        let strays = strays.map(|error| Fault { input: None, text: words::stray_error(error) });
+        let strays = strays.map(|error| Fault { input: None, title: None, text: words.stray_fault(&error.name) });
         inputs.chain(note).chain(strays).collect()
     }
 }

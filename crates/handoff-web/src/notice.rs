@@ -21,11 +21,13 @@ pub(crate) struct Notice {
 pub(crate) struct Fault {
     /// The input's name, where there is one.
     pub(crate) input: Option<String>,
+    /// What the field is called, where there is one.
+    pub(crate) title: Option<String>,
     pub(crate) text: String,
 }
 
 impl Notice {
-    /// What screen readers interrupt for: something that was sent came to nothing.
+    /// What readers are taken to at once: something that was sent came to nothing.
     pub(crate) fn alert(saying: Saying, detail: Option<&str>) -> Self {
         Self { is_alert: true, ..Self::calm(saying, detail) }
     }

@@ -1,15 +1,17 @@
-//! What a page shows of a prompt: title, paragraphs, evidence.
+//! What a page shows of a prompt: title, body, evidence.
 
 use handoff_protocol::json::Json;
 
-use crate::{pretty::pretty, table::Table};
+use crate::{address::Address, markdown, pretty::pretty, table::Table, visible, words::Words};
 
 /// A prompt for a template.
 #[derive(Debug, Default)]
 pub(crate) struct Prompt {
     pub(crate) title: String,
-    /// Parts of the body that blank lines set apart; their own line breaks are kept.
-    pub(crate) paragraphs: Vec<String>,
+    /// The body as HTML that is safe to show.
+    pub(crate) body: String,
+    /// Whether the body fills more than a screen or two.
+    pub(crate) is_long: bool,
     pub(crate) evidence: Vec<Evidence>,
 }
 
@@ -28,18 +30,24 @@ pub(crate) struct Evidence {
 /// An address.
 #[derive(Debug)]
 pub(crate) struct Link {
+    /// As it was given.
     pub(crate) url: String,
-    /// Whether following it is only ever a web page: no other scheme becomes a link.
-    pub(crate) is_web: bool,
+    /// Where following it leads: only ever a web page, no other scheme becomes a link.
+    pub(crate) web: Option<Address>,
 }
 
+/// Bodies from this length on have a way past them to the answer.
+const LONG: usize = 1_500;
+
 impl Prompt {
-    pub(crate) fn read(prompt: &Json) -> Self {
+    pub(crate) fn read(prompt: &Json, words: &Words) -> Self {
         let text = |name: &str| prompt.get(name).and_then(Json::as_str).unwrap_or_default();
         let evidence = prompt.get("evidence").and_then(Json::as_array).unwrap_or_default();
+        let body = text("body");
         Self {
-            title: text("title").to_owned(),
-            paragraphs: paragraphs(text("body")),
+            title: visible::line(text("title")),
+            is_long: body.len() >= LONG || evidence.len() > 4,
+            body: markdown::html(body, words),
             evidence: evidence.iter().map(Evidence::read).collect(),
         }
     }
@@ -47,19 +55,22 @@ impl Prompt {
 
 impl Evidence {
     fn read(item: &Json) -> Self {
-        let text = |name: &str| item.get(name).and_then(Json::as_str).map(str::to_owned);
+        let text = |name: &str| item.get(name).and_then(Json::as_str);
         let value = item.get("value").filter(|value| !value.is_null());
-        let objects = value.filter(|_| text("kind").as_deref() == Some("table"));
+        let objects = value.filter(|_| text("kind") == Some("table"));
         let table = value.and_then(Table::of_rows).or_else(|| objects.and_then(Table::of_objects));
         let prose = value.and_then(Json::as_str);
         let is_raw = table.is_none() && prose.is_none();
+        let link = text("url").map(|url| Link { url: visible::line(url), web: Address::web(url) });
+        let place = link.as_ref().map(|link| link.url.clone());
+        let label = text("label").filter(|label| !visible::is_blank(label)).map(visible::line);
         Self {
-            label: text("label").unwrap_or_default(),
-            link: text("url").map(|url| Link { is_web: is_web(&url), url }),
+            label: label.or(place).unwrap_or_default(),
+            link,
             table,
             paragraphs: prose.map(paragraphs).unwrap_or_default(),
-            raw: value.filter(|_| is_raw).map(pretty),
-            reference: text("ref"),
+            raw: value.filter(|_| is_raw).map(|value| visible::lines(&pretty(value))),
+            reference: text("ref").map(visible::line),
         }
     }
 }
@@ -74,14 +85,9 @@ pub(crate) fn cell(value: &Json) -> String {
 }
 
 fn paragraphs(text: &str) -> Vec<String> {
-    let text = text.replace("\r\n", "\n");
+    let text = visible::lines(text);
     let parts = text.split("\n\n").map(|part| part.trim_matches('\n'));
     parts.filter(|part| !part.trim().is_empty()).map(str::to_owned).collect()
-}
-
-fn is_web(url: &str) -> bool {
-    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
 }
 
 #[cfg(test)]
@@ -89,15 +95,6 @@ mod tests {
     use handoff_protocol::json::read_str;
 
     use super::*;
-
-    #[test]
-    fn only_web_addresses_become_links() {
-        assert!(is_web("https://example.com/a"));
-        assert!(is_web("HTTP://example.com"));
-        for url in ["javascript:alert(1)", "javascript://x%0aalert(1)", "data:text/html,x", "http:evil", " https://x"] {
-            assert!(!is_web(url), "{url}");
-        }
-    }
 
     #[test]
     fn blank_lines_part_paragraphs_and_single_breaks_stay() {

@@ -1,6 +1,6 @@
 //! Who is asking: the session cookie, and the token that ties a form to it.
 
-use axum::http::{HeaderMap, HeaderValue, header::COOKIE};
+use axum::http::{HeaderMap, HeaderValue};
 use handoff_engine::identity::Entered;
 use handoff_protocol::{
     decision::DecisionError,
@@ -9,7 +9,7 @@ use handoff_protocol::{
     secret::{Secret, constant_time_eq},
 };
 
-use crate::site::Site;
+use crate::{reader, site::Site, visible};
 
 const COOKIE_NAME: &str = "handoff_session";
 
@@ -36,10 +36,16 @@ impl Visitor {
         }
     }
 
+    /// Whether the session is still worth something.
+    pub(crate) async fn is_still_in(&self, site: &Site) -> bool {
+        let found = site.engine.authenticate(Some(self.token.expose())).await;
+        found.is_ok_and(|principal| principal.identity == self.principal.identity)
+    }
+
     /// What to call the person.
     pub(crate) fn name(&self) -> String {
         let id = || self.principal.id().map(|id| id.to_string()).unwrap_or_default();
-        self.principal.display.clone().unwrap_or_else(id)
+        self.principal.display.as_deref().map_or_else(id, visible::line)
     }
 
     /// The session's token, for ending it.
@@ -79,9 +85,15 @@ fn cookie(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-fn session_token(headers: &HeaderMap) -> Option<Secret<String>> {
-    let pairs = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    let mut named = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let (_, token) = named.find(|(name, _)| *name == COOKIE_NAME)?;
-    (!token.is_empty()).then(|| Secret::from(token.to_owned()))
+/// The session that a browser brings along, whatever it is worth; none if it brings two. Somebody who can set cookies for a
+/// whole domain could lay theirs beside a person's own, and have them answer in another's name.
+pub(crate) fn session_token(headers: &HeaderMap) -> Option<Secret<String>> {
+    let token = reader::cookie(headers, COOKIE_NAME).filter(|_| !has_two(headers))?;
+    Some(Secret::from(token.to_owned()))
+}
+
+/// Whether a browser brings sessions that differ.
+pub(crate) fn has_two(headers: &HeaderMap) -> bool {
+    let mut tokens = reader::cookies(headers, COOKIE_NAME);
+    tokens.next().is_some_and(|first| tokens.any(|other| other != first))
 }

@@ -2,10 +2,14 @@
 
 use handoff_engine::Engine;
 
+use crate::streams::Streams;
+
 /// The state behind the router. Clones share one engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     pub(crate) engine: Engine,
+    /// The pages that follow along.
+    pub(crate) streams: Streams,
     /// Scheme and authority of the public base, as browsers write an origin.
     origin: String,
 }
@@ -13,7 +17,7 @@ pub(crate) struct Site {
 impl Site {
     pub(crate) fn new(engine: Engine) -> Self {
         let origin = origin_of(engine.public_base());
-        Self { engine, origin }
+        Self { engine, streams: Streams::default(), origin }
     }
 
     /// The origin of the public base.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use handoff_protocol::json::{Json, Object};
 
-use crate::prompt::cell;
+use crate::{prompt::cell, visible};
 
 /// How many cells a table may have for each member that fills one. Objects that have little in common would make a
 /// page many times their size, and a table in which nobody finds anything.
@@ -21,9 +21,9 @@ impl Table {
     /// Reads `{"columns": […], "rows": [[…], …]}`.
     pub(crate) fn of_rows(value: &Json) -> Option<Self> {
         let rows = value.get("rows")?.as_array()?;
-        let rows = rows.iter().map(|row| row.as_array().map(|row| row.iter().map(cell).collect()));
+        let rows = rows.iter().map(|row| row.as_array().map(|row| row.iter().map(shown).collect()));
         let columns = value.get("columns").and_then(Json::as_array).unwrap_or_default();
-        Some(Self { columns: columns.iter().map(cell).collect(), rows: rows.collect::<Option<_>>()? })
+        Some(Self { columns: columns.iter().map(shown).collect(), rows: rows.collect::<Option<_>>()? })
     }
 
     /// Reads `[{"a": 1, "b": 2}, …]`: a column for each name, in the order in which the names first appear. Nothing if
@@ -51,14 +51,18 @@ impl Table {
             let mut row = vec![String::new(); columns.len()];
             for (name, member) in *object {
                 if let Some(place) = places.get(name).and_then(|place| row.get_mut(*place)) {
-                    *place = cell(member);
+                    *place = shown(member);
                 }
             }
             row
         };
         let rows = objects.iter().map(row).collect();
-        Some(Self { columns, rows })
+        Some(Self { columns: columns.iter().map(|name| visible::line(name)).collect(), rows })
     }
+}
+
+fn shown(value: &Json) -> String {
+    visible::lines(&cell(value))
 }
 
 #[cfg(test)]

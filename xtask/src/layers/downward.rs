@@ -43,6 +43,7 @@ const PROTOCOL: &str = "handoff-protocol";
 const ENGINE: &str = "handoff-engine";
 const TESTKIT: &str = "handoff-testkit";
 const CLI: &str = "handoff-cli";
+const BROWSER: &str = "handoff-browser";
 
 /// The layers. A name that ends in a hyphen stands for every crate whose name begins so; the first match counts.
 const TABLE: &[(&str, Reach)] = &[
@@ -61,10 +62,12 @@ const TABLE: &[(&str, Reach)] = &[
     // What stands on the other side of the wire knows the rules and not the engine.
     ("handoff-client", Reach::Only(&[PROTOCOL])),
     ("handoff-conformance", Reach::Only(&[PROTOCOL])),
+    // What tests look at pages with knows nothing of ours.
+    (BROWSER, Reach::Only(&[])),
     ("handoff-bench", Reach::Only(&[PROTOCOL])),
     // The binaries put everything together.
-    ("handoff-server", Reach::AllBut(&[CLI, TESTKIT])),
-    (CLI, Reach::AllBut(&[TESTKIT])),
+    ("handoff-server", Reach::AllBut(&[CLI, TESTKIT, BROWSER])),
+    (CLI, Reach::AllBut(&[TESTKIT, BROWSER])),
     // Examples show what a user may do, so they may use what a user may use.
     ("example-", Reach::AllBut(&[])),
     // These commands must run while every other crate is broken.

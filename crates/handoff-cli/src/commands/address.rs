@@ -5,13 +5,13 @@ use crate::{failure::Failure, remote::given};
 /// What is known of the address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known<'a> {
-    /// What was named for people, here or in HANDOFF_PUBLIC_BASE.
+    /// What was named for people, here or in `HANDOFF_PUBLIC_BASE`.
     pub(crate) named: Option<&'a str>,
     /// The server's address, as it was given here.
     pub(crate) url: Option<&'a str>,
     /// What the last server on the store announced.
     pub(crate) announced: Option<&'a str>,
-    /// HANDOFF_URL: where programs reach the server, which may be another address than people's.
+    /// `HANDOFF_URL`: where programs reach the server, which may be another address than people's.
     pub(crate) programs: Option<&'a str>,
 }
 

@@ -1,10 +1,10 @@
-//! `handoff answer`: answer a request, as a person.
+//! `handoff answer`: answer a request, as a person, in whole or in part, or pass it on.
 
 use std::path::{Path, PathBuf};
 
-use handoff_client::{Client, ClientError, NewAnswer};
+use handoff_client::{Client, ClientError, Intent, NewAnswer};
 use handoff_protocol::{
-    decision::{ErrorCode, FieldKind, Requires, terms::RequestState, view::AnswerResult},
+    decision::{ErrorCode, FieldKind, Requires, Target, terms::RequestState, view::AnswerResult},
     id::RequestId,
     json::{Json, Object, read},
 };
@@ -31,7 +31,16 @@ pub(crate) struct Args {
     /// options, NAME=A,B or each on its own. `handoff show REQUEST` lists the fields
     #[arg(long = "value", value_name = "NAME=VALUE")]
     values: Vec<TypedValue>,
-    /// Words for the receipt
+    /// Give these values now and leave the rest for later, or for somebody else
+    #[arg(long, conflicts_with_all = ["unable", "delegate_to", "file"])]
+    partial: bool,
+    /// Say that you cannot answer; the question stays open
+    #[arg(long, conflicts_with_all = ["values", "delegate_to", "file"])]
+    unable: bool,
+    /// Pass the question on: a person's id, `role:ROLE`, or `anyone`
+    #[arg(long, value_name = "TARGET", value_parser = names::target, conflicts_with_all = ["values", "file"])]
+    delegate_to: Option<Target>,
+    /// Words for the record
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// The whole answer instead, as a JSON file: {"values": {…}}, and `note` if wanted; `-` reads standard input
@@ -49,6 +58,12 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     let client = args.remote.person(args.token.as_deref())?;
     let output = args.output;
+    let open = match (&args.delegate_to, args.unable, args.partial, &args.file) {
+        (Some(_), ..) => "passed on, and the question is still open",
+        (None, false, true, _) => "the rest is still to be given: `handoff show` lists it",
+        (None, false, false, None) => "more people must agree before it counts",
+        (None, true, ..) | (None, false, false, Some(_)) => "the question is still open",
+    };
     let result = match &args.file {
         Some(file) => {
             client.answer_with(args.request, &whole(file)?, None).await.map_err(|error| refused(error, None))?
@@ -58,7 +73,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
     let json = output::json(&result)?;
     output.result(&json, || match &result.receipt {
         Some(receipt) => format!("answered; receipt {} ({})\n", receipt.id, receipt.digest),
-        None => "recorded; the request is still pending\n".to_owned(),
+        None => format!("recorded; {open}\n"),
     })?;
     Ok(Exit::Done)
 }
@@ -102,7 +117,13 @@ async fn composed(client: &Client, args: Args) -> Result<AnswerResult, Failure> 
     if let Some(title) = request.as_ref().and_then(|request| request.prompt.get("title")).and_then(Json::as_str) {
         output::note(&format!("answering: {title}"));
     }
-    let answer = NewAnswer { values, note: args.note, rendered_digest: None };
+    let intent = match (args.delegate_to, args.unable, args.partial) {
+        (Some(target), ..) => Intent::Delegate(target),
+        (None, true, _) => Intent::DeclareUnable,
+        (None, false, true) => Intent::GivePart,
+        (None, false, false) => Intent::Decide,
+    };
+    let answer = NewAnswer { values, intent, note: args.note, rendered_digest: None };
     client.answer(args.request, &answer, None).await.map_err(|error| refused(error, requires.as_ref()))
 }
 

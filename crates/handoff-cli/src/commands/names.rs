@@ -1,8 +1,10 @@
 //! What names things on the command line: ids, and the names of people and machines.
 
 use handoff_protocol::{
+    decision::{Target, terms::TargetKind},
     duration::ExactDuration,
-    id::{AuthorizationId, RequestId},
+    id::{AuthorizationId, PrincipalId, RequestId},
+    principal::Role,
 };
 
 /// The id of a request.
@@ -14,6 +16,22 @@ pub(crate) fn request(text: &str) -> Result<RequestId, String> {
 pub(crate) fn authorization(text: &str) -> Result<AuthorizationId, String> {
     AuthorizationId::parse(text.trim())
         .map_err(|_| "an id looks like auth_01M8…; `handoff show REQUEST` shows that of an answered request".to_owned())
+}
+
+/// Whom a request can be passed on to.
+pub(crate) fn target(text: &str) -> Result<Target, String> {
+    let text = text.trim();
+    let target = |kind: TargetKind, value: &str| Target { kind, value: value.to_owned() };
+    if text == "anyone" {
+        return Ok(Target::anyone());
+    }
+    if let Some(role) = text.strip_prefix("role:").filter(|role| Role::ALL.iter().any(|(name, _)| name == role)) {
+        return Ok(target(TargetKind::Role, role));
+    }
+    if let Ok(person @ PrincipalId::User(_)) = PrincipalId::parse(text) {
+        return Ok(target(TargetKind::Principal, &person.to_string()));
+    }
+    Err("expected a person's id such as usr_01M8…, `role:viewer`, `role:editor`, `role:admin`, or `anyone`".to_owned())
 }
 
 /// The name of a person or a machine.

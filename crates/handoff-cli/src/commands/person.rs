@@ -48,7 +48,7 @@ enum PersonCommand {
     List,
     /// Print an address with which the person enters, once
     ///
-    /// It begins with the address that the server says people open, its HANDOFF_PUBLIC_BASE, unless another is given here.
+    /// It begins with the address that the server says people open, its public base, unless another is given here.
     Link {
         /// Id or name
         person: String,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use handoff_protocol::{
-    decision::{Requires, terms::RequestState, view::RequestView},
+    decision::{ReceiptStep, Requires, Target, terms::RequestState, view::RequestView},
     id::RequestId,
     json::Json,
 };
@@ -73,6 +73,7 @@ fn people(request: &RequestView) -> String {
     }
     facts.extend(request.expires_at.map(|at| ("until", at.to_string())));
     facts.extend(request.answered_at.map(|at| ("answered", at.to_string())));
+    facts.extend(progress(request));
     facts.extend(request.cancel_reason.clone().map(|reason| ("reason", reason)));
     if let Some(receipt) = &request.receipt {
         let member = |pointer: &str| receipt.pointer(pointer).map(words);
@@ -96,6 +97,19 @@ fn people(request: &RequestView) -> String {
         line(&row);
     }
     text
+}
+
+/// What was given on the way to the answer, by names and never by value.
+fn progress(request: &RequestView) -> Vec<(&'static str, String)> {
+    let step = |step: &ReceiptStep| ("given", format!("{} at {}", step.fields_provided.join(", "), step.at));
+    let mut facts: Vec<(&str, String)> = request.steps.iter().map(step).collect();
+    let quorum = request.requires.pointer("/authority/quorum").and_then(Json::as_i64).unwrap_or(1);
+    if quorum > 1 && request.state == RequestState::Pending {
+        facts.push(("answered by", format!("{}; {quorum} must agree", request.endorsements.len())));
+    }
+    let target = |target: &Target| ("passed on to", format!("{} {}", target.kind.as_str(), target.value));
+    facts.extend(request.also_assigned.iter().map(target));
+    facts
 }
 
 fn evidence(item: &Json) -> String {

@@ -21,14 +21,15 @@ use crate::{
     output::{Output, printable},
 };
 
-/// Check an export, offline: every digest, link and signature, and that nothing is missing in between.
+/// Check an export, or the proof of one receipt, offline: every digest, link and signature, and that nothing is missing in
+/// between.
 ///
 /// Says first whether the export verifies, then names everything that is wrong, what leaves a doubt (a receipt that was
 /// signed after its key was retired), and what this check cannot show. Exits 8 if anything is wrong, 1 if the file is no
 /// export at all; a doubt alone does not change the exit code.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The export; `-` reads standard input
+    /// The export or proof; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The published keys (JWKS), from the server's /v1/keys; without them those in the export are taken

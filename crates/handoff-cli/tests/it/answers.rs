@@ -152,3 +152,59 @@ async fn lists_are_filtered_and_hostile_titles_stay_on_their_line() {
     assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
     assert_eq!(bench.run(&["cancel", &second, "--reason", "again"]).await.code, 3);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_in_parts_passed_on_and_left_open() {
+    let bench = Bench::start().await;
+    let id = bench.ask(&["Both?", "--field", "sum:number", "--field", "who:text"]).await;
+    let ran = bench.run(&["answer", &id, "--value", "sum=3", "--partial"]).await;
+    assert_eq!((ran.code, ran.out.contains("the rest is still to be given")), (0, true), "{}{}", ran.out, ran.err);
+    let shown = bench.run(&["show", &id]).await.out;
+    assert!(
+        shown.contains("given         sum at ") && shown.contains("  who: ") && !shown.contains("  sum: "),
+        "{shown}"
+    );
+
+    let person = bench.person.to_string();
+    let ran = bench.run(&["answer", &id, "--delegate-to", &person, "--note", "yours"]).await;
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (0, "recorded; passed on, and the question is still open\n"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(bench.run(&["answer", &id, "--delegate-to", "role:admin"]).await.code, 0);
+    let ran = bench.run(&["answer", &id, "--unable", "--json"]).await;
+    assert_eq!(ran.json().pointer("/receipt"), Some(&Json::Null), "{}", ran.err);
+    let shown = bench.run(&["show", &id]).await.out;
+    assert!(shown.contains(&format!("passed on to  principal {person}")), "{shown}");
+    assert!(shown.contains("passed on to  role admin"), "{shown}");
+    let listed = bench.client().dispositions(id.parse().unwrap(), None).await.unwrap().data;
+    let words: Vec<_> = listed.iter().map(|one| (one.disposition.as_str(), one.note.as_deref())).collect();
+    assert_eq!(words, [("delegate", Some("yours")), ("delegate", None), ("unable", None)]);
+
+    for bad in [
+        &["answer", &id, "--delegate-to", "hunter2"][..],
+        &["answer", &id, "--delegate-to", "role:hunter2"],
+        &["answer", &id, "--unable", "--partial"],
+        &["answer", &id, "--unable", "--value", "who=x"],
+    ] {
+        let ran = bench.run(bad).await;
+        assert_eq!((ran.code, ran.err.contains("hunter2")), (2, false), "{bad:?}: {}", ran.err);
+    }
+    assert_eq!(bench.run(&["answer", &id, "--value", "who=Acme"]).await.code, 0);
+    let shown = bench.run(&["show", &id, "--json"]).await.json();
+    assert_eq!(shown.pointer("/receipt/decision/values").unwrap().to_text(), r#"{"sum":3,"who":"Acme"}"#);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_for_several_says_how_many_answered() {
+    let bench = Bench::start().await;
+    let id = bench.ask(&["Ship?", "--options", "yes,no", "--quorum", "2"]).await;
+    let ran = bench.run(&["answer", &id, "--value", "decision=yes"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (0, "recorded; more people must agree before it counts\n"), "{}", ran.err);
+    let shown = bench.run(&["show", &id]).await.out;
+    assert!(shown.contains("answered by   1; 2 must agree"), "{shown}");
+    assert_eq!(bench.run(&["ask", "Ship?", "--options", "yes,no", "--quorum", "99"]).await.code, 3);
+    assert_eq!(bench.run(&["ask", "Ship?", "--quorum", "0"]).await.code, 2);
+}

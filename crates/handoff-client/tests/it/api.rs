@@ -15,7 +15,7 @@ use super::bench::{Bench, question};
 fn yes() -> NewAnswer {
     let mut values = Object::new();
     values.insert("decision", "yes");
-    NewAnswer { values, note: Some("looks good".to_owned()), rendered_digest: None }
+    NewAnswer { values, note: Some("looks good".to_owned()), ..NewAnswer::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -27,7 +27,7 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<RequestView, DecisionError> {
-        let command = Amend::read(principal, body)?;
+        let command = Amend::read(principal, body, self.policy())?;
         let (digest, reads) = (command.digest(), Reads::none());
         let operate = Operate { principal, operation: Operation::Amend, id, key, digest, reads };
         let (asker, base) = (principal.clone(), self.public_base().to_owned());

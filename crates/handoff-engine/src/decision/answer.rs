@@ -23,8 +23,10 @@ use crate::{
 };
 
 impl Engine {
-    /// Settles a request by a person's answer. Of any number of answers, one succeeds; the others learn whose receipt
-    /// stands. Repeating it under the same key returns the first result.
+    /// Takes a person's answer. Of any number that decide, one settles the request; the others learn whose receipt
+    /// stands. One that gives a part, passes the request on, says that its person is unable, or is not enough for the
+    /// quorum yet is recorded and leaves it pending, without a receipt. Repeating it under the same key returns the first
+    /// result.
     ///
     /// # Errors
     ///
@@ -36,10 +38,39 @@ impl Engine {
         body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<AnswerResult, DecisionError> {
-        let command = match Answer::read(principal, body) {
-            Ok(command) => command,
-            Err(refusal) => return Err(self.about(principal, id, refusal).await?),
-        };
+        match Answer::read(principal, body) {
+            Ok(command) => self.carry_out(principal, id, command, key).await,
+            Err(refusal) => Err(self.about(principal, id, refusal).await?),
+        }
+    }
+
+    /// Takes an answer as [`answer`](Self::answer) does, from a surface that can show the question again: it is refused as
+    /// stale unless its `rendered_digest` is that of what is asked at the moment of the commit, whatever the request's
+    /// binding is (rule S-5 lets advisory answers stand; whoever looks at a page would not know what theirs became).
+    ///
+    /// # Errors
+    ///
+    /// As [`answer`](Self::answer); [`DecisionError::PresentationStale`] under any binding.
+    pub async fn answer_as_shown(
+        &self,
+        principal: &Principal,
+        id: RequestId,
+        body: Json,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<AnswerResult, DecisionError> {
+        match Answer::read(principal, body) {
+            Ok(command) => self.carry_out(principal, id, command.only_as_shown(), key).await,
+            Err(refusal) => Err(self.about(principal, id, refusal).await?),
+        }
+    }
+
+    async fn carry_out(
+        &self,
+        principal: &Principal,
+        id: RequestId,
+        command: Answer,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<AnswerResult, DecisionError> {
         let mut reads = Reads::none().chain(keys::RECEIPTS);
         if let Some(id) = principal.id() {
             reads = reads.record(RecordKey::new(PRINCIPAL, id));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use handoff_protocol::{
     decision::{
-        Authorization, DecisionError, Effects, Request, Signal, TimerChange, Waiter,
+        Authorization, DecisionError, Effects, RecordedDisposition, Request, Signal, TimerChange, Waiter,
         idempotency::{Replay, ReplayOutcome, ReplayScope},
     },
     digest::Digest,
@@ -111,6 +111,9 @@ impl Writes {
                 attestation,
             });
         }
+        if let Some(disposition) = &effects.disposition {
+            self.put::<RecordedDisposition>(None, disposition)?;
+        }
         for rendering in &effects.renderings {
             self.set
                 .blobs
@@ -147,6 +150,7 @@ impl Writes {
         }
         self.set.wakes.push(keys::request_topic(effects.request.id));
         self.set.wakes.push(keys::waiter_topic(&effects.request.waiter_ref));
+        self.set.wakes.push(keys::inbox_topic());
         Ok(())
     }
 

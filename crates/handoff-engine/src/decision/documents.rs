@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        Authorization, Request, Signal, Waiter,
+        Authorization, RecordedDisposition, Request, Signal, Waiter,
         idempotency::Replay,
         terms::{Liveness, RequestState, WaiterState},
     },
@@ -10,7 +10,7 @@ use handoff_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::keys;
+use super::{inbox, keys};
 use crate::{
     document::Document,
     store::{IndexName, IndexRow, RecordKind},
@@ -38,6 +38,7 @@ impl Document for Request {
             if let Some(index) = lease_index(self) {
                 rows.push(IndexRow { index, sort_key: keys::by_waiter(&self.waiter_ref, self.id) });
             }
+            rows.extend(inbox::rows(self));
         }
         rows
     }
@@ -88,6 +89,18 @@ impl Document for Authorization {
 
     fn index(&self) -> Vec<IndexRow> {
         Vec::new()
+    }
+}
+
+impl Document for RecordedDisposition {
+    const KIND: RecordKind = keys::DISPOSITION;
+
+    fn id(&self) -> String {
+        format!("{}/{}", self.request_id, self.n)
+    }
+
+    fn index(&self) -> Vec<IndexRow> {
+        vec![IndexRow { index: keys::DISPOSITIONS, sort_key: keys::disposition(self.request_id, self.n) }]
     }
 }
 

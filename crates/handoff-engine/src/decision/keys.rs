@@ -14,6 +14,7 @@ pub(crate) const REQUEST: RecordKind = RecordKind::from_static("request");
 pub(crate) const WAITER: RecordKind = RecordKind::from_static("waiter");
 pub(crate) const SIGNAL: RecordKind = RecordKind::from_static("signal");
 pub(crate) const AUTHORIZATION: RecordKind = RecordKind::from_static("authorization");
+pub(crate) const DISPOSITION: RecordKind = RecordKind::from_static("disposition");
 pub(crate) const RECEIPT: RecordKind = RecordKind::from_static("receipt");
 pub(crate) const REPLAY: RecordKind = RecordKind::from_static("replay");
 
@@ -34,6 +35,10 @@ pub(crate) const BY_QUESTION: IndexName = IndexName::from_static("request.questi
 pub(crate) const LEASED: IndexName = IndexName::from_static("request.leased");
 /// Pending requests whose waiter was given up, by waiter, then id.
 pub(crate) const ORPHANED: IndexName = IndexName::from_static("request.orphaned");
+/// Pending requests, by who may answer them, then by what cannot wait (see `inbox`).
+pub(crate) const INBOX: IndexName = IndexName::from_static("request.inbox");
+/// Dispositions that decided nothing, by request, then number.
+pub(crate) const DISPOSITIONS: IndexName = IndexName::from_static("disposition.request");
 /// Signals not acknowledged, by waiter, then sequence.
 pub(crate) const UNACKED: IndexName = IndexName::from_static("signal.unacked");
 /// Replay records, by the time they lapse.
@@ -74,6 +79,10 @@ pub(crate) fn by_question(waiter: &WaiterRef, dedupe_key: &str, id: RequestId) -
     [question_prefix(waiter, dedupe_key).as_slice(), &ulid_bytes(id.ulid())].concat()
 }
 
+pub(crate) fn disposition(request: RequestId, n: u64) -> Vec<u8> {
+    [by_id(request).as_slice(), &n.to_be_bytes()].concat()
+}
+
 pub(crate) fn unacked(waiter: &WaiterRef, sequence: u64) -> Vec<u8> {
     [waiter.digest().as_bytes().as_slice(), &sequence.to_be_bytes()].concat()
 }
@@ -88,7 +97,7 @@ pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
     (time.unix_millis().cast_unsigned() ^ (1 << 63)).to_be_bytes()
 }
 
-fn ulid_bytes(ulid: Ulid) -> [u8; 16] {
+pub(super) fn ulid_bytes(ulid: Ulid) -> [u8; 16] {
     ulid.as_u128().to_be_bytes()
 }
 
@@ -100,6 +109,11 @@ pub(crate) fn waiter_topic(waiter: &WaiterRef) -> Topic {
 /// What callers wait on who hold a request.
 pub(crate) fn request_topic(id: RequestId) -> Topic {
     Topic::new(format!("request/{id}"))
+}
+
+/// What callers wait on who look at what is pending.
+pub(crate) fn inbox_topic() -> Topic {
+    Topic::new("inbox".to_owned())
 }
 
 pub(crate) fn deadline_timer(id: RequestId) -> TimerKey {

@@ -10,11 +10,15 @@ pub(crate) mod apply;
 mod attempt;
 mod cancel;
 mod correct;
+mod dispositions;
 mod documents;
+mod follow;
+mod inbox;
 mod keys;
 mod lease;
 mod list;
 mod operate;
+mod proof;
 mod raise;
 mod read;
 mod redeem;
@@ -31,12 +35,14 @@ use std::sync::{
 use handoff_protocol::{decision::DecisionError, id::TenantId, principal::Principal};
 
 pub use self::keys::RECEIPTS;
-pub(crate) use self::{keys::TimerAction, lease::SignsOfLife};
 pub use self::{
+    follow::{Change, InboxFeed, RequestFeed, Standing},
+    inbox::{Inbox, InboxPlace, InboxScope},
     list::{RequestFilter, Span},
     raise::Raised,
     read::ReceiptFilter,
 };
+pub(crate) use self::{keys::TimerAction, lease::SignsOfLife};
 use crate::{
     engine::Engine,
     store::{Moment, Reads},

@@ -249,7 +249,7 @@ impl Engine {
         entry.body.map(|body| body.to_string()).ok_or(DecisionError::RequestNotFound)
     }
 
-    async fn entry(&self, tenant: TenantId, height: u64) -> Result<ChainEntry, DecisionError> {
+    pub(super) async fn entry(&self, tenant: TenantId, height: u64) -> Result<ChainEntry, DecisionError> {
         let entries = self
             .inner
             .store
@@ -274,7 +274,7 @@ impl ReceiptFilter {
 }
 
 /// The sealed receipt of an entry, parsed only to be embedded: text and order of its members stay.
-fn body(entry: &ChainEntry) -> Result<Json, DecisionError> {
+pub(super) fn body(entry: &ChainEntry) -> Result<Json, DecisionError> {
     read_str(sealed(entry)?).map_err(|error| internal(&error))
 }
 

@@ -52,6 +52,9 @@ impl Engine {
         if let Some(holder) = credential.holder {
             let record: PrincipalRecord =
                 self.document(TenantId::Org(credential.tenant), holder).await?.ok_or(DecisionError::InvalidApiKey)?;
+            if credential.presented_at.is_some() && credential.session_epoch != record.session_epoch {
+                return Err(DecisionError::InvalidApiKey);
+            }
             record.refresh(&mut principal).ok_or(DecisionError::InvalidApiKey)?;
         }
         Ok(principal)

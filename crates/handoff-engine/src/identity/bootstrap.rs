@@ -94,6 +94,7 @@ impl Engine {
                     role,
                     created_at: kept.map_or(now, |kept| kept.created_at),
                     disabled_at: kept.and_then(|kept| kept.disabled_at),
+                    session_epoch: kept.map_or(0, |kept| kept.session_epoch),
                 }
             })
             .await?;
@@ -137,6 +138,7 @@ impl Engine {
             test,
             loaded: true,
             presented_at: None,
+            session_epoch: 0,
             created_at: kept.map_or(now, |kept| kept.created_at),
             expires_at: None,
             revoked_at: kept.and_then(|kept| kept.revoked_at),

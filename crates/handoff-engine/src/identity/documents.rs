@@ -68,6 +68,9 @@ pub(crate) struct PrincipalRecord {
     pub(crate) role: Role,
     pub(crate) created_at: Timestamp,
     pub(crate) disabled_at: Option<Timestamp>,
+    /// Sessions of an earlier epoch are worth nothing: how a person signs out everywhere.
+    #[serde(default)]
+    pub(crate) session_epoch: u64,
 }
 
 impl PrincipalRecord {
@@ -119,6 +122,9 @@ pub(crate) struct CredentialRecord {
     /// is presented anew with each call.
     #[serde(default)]
     pub(crate) presented_at: Option<Timestamp>,
+    /// The epoch of its holder's sessions in which a session began.
+    #[serde(default)]
+    pub(crate) session_epoch: u64,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) revoked_at: Option<Timestamp>,

@@ -13,6 +13,7 @@ use handoff_protocol::{
 use super::{
     IdentityError,
     documents::{CredentialRecord, LinkRecord, MemberKind},
+    sessions,
     tokens::{self, TokenUse},
 };
 use crate::{
@@ -130,8 +131,24 @@ impl Engine {
     ///
     /// [`IdentityError::LinkNotValid`]; of two callers with one link, the second gets this.
     pub async fn enter(&self, token: &str) -> Result<Entered, IdentityError> {
+        self.enter_anew(token, None).await
+    }
+
+    /// Enters as [`enter`](Self::enter) does, from a browser that had a session: that one ends in the same commit, whoever
+    /// it was of, so that no session outlives the next sign-in.
+    ///
+    /// # Errors
+    ///
+    /// As [`enter`](Self::enter); the earlier session stays as it was then.
+    pub async fn enter_anew(&self, token: &str, earlier: Option<&str>) -> Result<Entered, IdentityError> {
         let session = tokens::mint(self.inner.entropy.as_ref(), TokenUse::Session)?;
         let (link_digest, session_digest) = (tokens::digest(token), tokens::digest(session.expose()));
+        let earlier = earlier.map(tokens::digest);
+        // Read before the commit: whoever signs out everywhere meanwhile ends this session as well.
+        let session_epoch = match self.link(link_digest).await? {
+            Some(link) => self.session_epoch(link.tenant, link.person).await?,
+            None => 0,
+        };
         let (expires_at, request_id) = self
             .change(SYSTEM, move |view, moment| {
                 let kept = view.get::<LinkRecord, _>(link_digest.hex())?.ok_or(IdentityError::LinkNotValid)?;
@@ -152,6 +169,7 @@ impl Engine {
                     test: false,
                     loaded: false,
                     presented_at: Some(moment.now),
+                    session_epoch,
                     created_at: moment.now,
                     expires_at: Some(expires_at),
                     revoked_at: None,
@@ -159,6 +177,9 @@ impl Engine {
                 let mut writes = Writes::default();
                 writes.put(Some(&kept), &used).map_err(Halt::Broken)?;
                 writes.put(None, &credential).map_err(Halt::Broken)?;
+                if let Some(earlier) = earlier {
+                    sessions::end(view, &mut writes, earlier, moment.now)?;
+                }
                 Ok(Outcome::Write(writes.finish(&view.mint()), (expires_at, used.request_id)))
             })
             .await?;

@@ -104,6 +104,7 @@ impl Engine {
                 role,
                 created_at: moment.now,
                 disabled_at: None,
+                session_epoch: 0,
             };
             let mut writes = Writes::default();
             writes.put(None, &record).map_err(Halt::Broken)?;
@@ -129,6 +130,7 @@ impl Engine {
                 role: Role::Viewer,
                 created_at: moment.now,
                 disabled_at: None,
+                session_epoch: 0,
             };
             let mut writes = Writes::default();
             writes.put(None, &record).map_err(Halt::Broken)?;
@@ -190,7 +192,8 @@ impl Engine {
         credential: NewCredential,
     ) -> Result<Secret<String>, IdentityError> {
         self.member(tenant, holder).await?;
-        let token = tokens::mint(self.inner.entropy.as_ref(), TokenUse::Key)?;
+        let usage = if matches!(holder, PrincipalId::User(_)) { TokenUse::PersonKey } else { TokenUse::Key };
+        let token = tokens::mint(self.inner.entropy.as_ref(), usage)?;
         self.keep_credential(tenant, holder, &credential, &token).await?;
         Ok(token)
     }
@@ -241,6 +244,7 @@ impl Engine {
                 test: credential.test,
                 loaded: false,
                 presented_at: None,
+                session_epoch: 0,
                 created_at: moment.now,
                 expires_at: credential.ttl.map(|ttl| moment.now.saturating_add(ttl)),
                 revoked_at: None,

@@ -11,6 +11,7 @@ pub(crate) mod documents;
 mod entry;
 mod keys;
 mod members;
+mod sessions;
 mod tokens;
 
 use handoff_protocol::id::TenantId;

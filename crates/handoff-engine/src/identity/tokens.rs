@@ -9,6 +9,7 @@ use crate::entropy::{Entropy, EntropyError};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TokenUse {
     Key,
+    PersonKey,
     Session,
     Link,
 }
@@ -16,6 +17,7 @@ pub(super) enum TokenUse {
 pub(super) fn mint(entropy: &dyn Entropy, usage: TokenUse) -> Result<Secret<String>, EntropyError> {
     let prefix = match usage {
         TokenUse::Key => "hk_",
+        TokenUse::PersonKey => "hp_",
         TokenUse::Session => "hss_",
         TokenUse::Link => "hl_",
     };

@@ -5,9 +5,10 @@
 //! | `document` | paths and components, put together |
 //! | `operation` | one operation, in the order in which one says it |
 //! | `components` | schemas out of types, parameters, headers, refusals |
-//! | `requests`, `receipts`, `waiters`, `service` | the operations, by resource |
+//! | `requests`, `dispositions`, `receipts`, `waiters`, `service` | the operations, by resource |
 
 mod components;
+mod dispositions;
 mod document;
 mod operation;
 mod receipts;
@@ -28,6 +29,7 @@ pub fn openapi() -> Json {
 fn described() -> Document {
     let mut document = Document::new();
     requests::add(&mut document);
+    dispositions::add(&mut document);
     receipts::add(&mut document);
     waiters::add(&mut document);
     service::add(&mut document);

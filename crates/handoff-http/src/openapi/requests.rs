@@ -97,11 +97,15 @@ fn read(document: &mut Document) {
 fn settle(document: &mut Document) {
     let (body, result) = (document.schemas.read::<AnswerBody>(), document.schemas.served::<AnswerResult>());
     let answer = Operation::post("/v1/requests/{request_id}/answer", "answerRequest", TAG, "Answers a request")
-        .description("People only, by their role and by how strongly they are authenticated.")
+        .description(
+            "People only, by their role and by how strongly they are authenticated. A decision settles the request, once as \
+             many agree as it asks for. A partial answer, a delegation and an inability are recorded and leave it pending: \
+             receipt and authorization are null then.",
+        )
         .callers(Callers::Person)
         .shared("IdempotencyKey")
         .body(body)
-        .returns("200", "The answer counts.", result)
+        .returns("200", "The answer is recorded.", result)
         .refuses(&["400", "404", "409", "422"]);
     document.add(answer);
     let (body, request) = (document.schemas.read::<CancelBody>(), document.schemas.served::<RequestView>());

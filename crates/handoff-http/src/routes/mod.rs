@@ -2,6 +2,7 @@
 
 mod authorizations;
 mod description;
+mod dispositions;
 mod export;
 mod keys;
 mod meta;
@@ -41,6 +42,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .route("/v1/requests/{request_id}/cancel", post(requests::cancel))
         .route("/v1/requests/{request_id}/supersede", post(requests::supersede))
         .route("/v1/requests/{request_id}/attempt", post(requests::attempt))
+        .route("/v1/requests/{request_id}/dispositions", get(dispositions::list))
         .route("/v1/requests/{request_id}/receipt", get(requests::receipt))
         .route("/v1/requests/{request_id}/deliveries", get(requests::deliveries))
         .route("/v1/receipts", get(receipts::list))
@@ -76,6 +78,12 @@ pub fn not_found(engine: Engine, options: HttpOptions) -> MethodRouter {
 
 fn no_such_endpoint() -> Ready<Refusal> {
     ready(Refusal::no_such_endpoint())
+}
+
+/// Surrounds another surface's routes as the API's own are: each call has its id, its line in the log, in which of its
+/// path stands only the route that matched, its place among the metrics, and the net under a panic.
+pub fn observed(routes: Router, engine: Engine, options: HttpOptions) -> Router {
+    routes.layer(middleware::from_fn_with_state(Surroundings::new(Api::new(engine, options)), observe))
 }
 
 fn wrong_method() -> Ready<Refusal> {

@@ -20,15 +20,13 @@ const NO_CAPABILITIES: &str = "this build offers no capabilities, and refuses by
 const NO_SECRETS: &str = "this build takes no secrets and has no sinks, and refuses by name rather than ignoring";
 const NO_ROUTING: &str = "this build has the in-app page and no other channel, so there is nothing to route";
 const NO_DIRECTORY: &str = "this build knows neither groups nor rotations, so that nobody could ever answer";
-const NO_QUORUM: &str = "a quorum above the server's maximum is refused, never taken for 1 (rule A-8); here it is 1";
 const NO_CALLBACKS: &str = "this build pushes nothing: a callback that would never come is refused";
 const NO_CONTINUATION: &str = "level 1: what the server would not give back is refused (rule L-4)";
-const ONE_STEP: &str = "this build takes whole answers that decide";
 const ADDITIVE: &str = "reading Q-6: in the contract's schemas and fixtures, closed out by its OpenAPI document";
 const SECTION_22: &str = "the endpoint's row in section 22 has this refusal, the contract's document leaves it out";
 
 /// Where, what, and why. A star stands for anything.
-pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
+pub(crate) const ALLOWED: [(&str, &str, &str); 31] = [
     // What we accept.
     (
         "*body.requires",
@@ -41,7 +39,6 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
     ("*body.requires.answer.value_sink", "is not declared", NO_SECRETS),
     ("*body.requires.authority.assignees[].kind", r#""group""#, NO_DIRECTORY),
     ("*body.requires.authority.assignees[].kind", r#""rotation""#, NO_DIRECTORY),
-    ("*body.requires.authority.quorum", "goes beyond maximum", NO_QUORUM),
     ("*body.requires.capabilities", "goes beyond maxItems", NO_CAPABILITIES),
     ("raiseRequest body.callback", "is not declared", NO_CALLBACKS),
     ("raiseRequest body.resume_payload", "is not declared", NO_CONTINUATION),
@@ -49,10 +46,8 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 34] = [
     ("raiseRequest body.routing", "is not declared", NO_ROUTING),
     ("raiseRequest body.ttl_policy.reminder_every", "is not declared", NO_ROUTING),
     ("answerRequest body.capability_uses", "goes beyond maxItems", NO_CAPABILITIES),
-    ("answerRequest body.delegate_to", "is not declared", ONE_STEP),
-    ("answerRequest body.disposition", r#""delegate""#, ONE_STEP),
-    ("answerRequest body.disposition", r#""unable""#, ONE_STEP),
-    ("answerRequest body.partial", "may be any value", ONE_STEP),
+    ("answerRequest body.delegate_to.kind", r#""group""#, NO_DIRECTORY),
+    ("answerRequest body.delegate_to.kind", r#""rotation""#, NO_DIRECTORY),
     (
         "answerRequest body.values",
         "goes beyond maxProperties",

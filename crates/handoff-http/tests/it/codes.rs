@@ -60,9 +60,8 @@ async fn every_code_can_be_provoked_but_those_that_nothing_may_produce() {
             // What nothing may ever produce.
             "product_not_entitled",
             "tenant_mismatch",
-            // What belongs to capabilities and to deliveries that report how far they got; this build has neither.
+            // What belongs to capabilities; this build has none.
             "capability_not_found",
-            "request_in_progress",
             "blast_radius_mismatch",
             "grant_already_held",
             "capability_expired",
@@ -136,6 +135,13 @@ async fn provoke(code: ErrorCode) -> Option<Reply> {
             world.post(&format!("/v1/requests/{old}/supersede"), body).token(machine).expect(200).await;
             answer(&old, editor, APPROVE).await
         }
+        ErrorCode::RequestInProgress => {
+            let request = world.raise("run:1").await.str("id");
+            let begun = answer(&request, editor, r#"{"values":{"amount":1},"partial":true}"#).await;
+            assert_eq!(begun.status.as_u16(), 200);
+            let path = format!("/v1/requests/{request}/amend");
+            world.post(&path, r#"{"prompt":{"title":"Other?"}}"#).token(machine).send().await
+        }
         ErrorCode::IdempotencyKeyReused => {
             world.post("/v1/requests", asked).token(machine).key("k").expect(201).await;
             world.post("/v1/requests", question("run:1", "Other?")).token(machine).key("k").send().await
@@ -185,7 +191,6 @@ async fn provoke(code: ErrorCode) -> Option<Reply> {
         | ErrorCode::CapabilityNotFound
         | ErrorCode::CapabilityExpired
         | ErrorCode::BlastRadiusMismatch
-        | ErrorCode::GrantAlreadyHeld
-        | ErrorCode::RequestInProgress => return None,
+        | ErrorCode::GrantAlreadyHeld => return None,
     })
 }

@@ -183,6 +183,22 @@ async fn what_is_served_is_what_the_published_schemas_say() {
     let correction = r#"{"values":{"decision":"reject"},"note":"the other one"}"#;
     published.check("CorrectionRequest", &read_str(correction).unwrap());
     post("Receipt", format!("{receipt}/corrections"), correction, editor).await;
+    let shared =
+        world.post("/v1/requests", question("run:6", "Ship it?").replace(r#""min_role":"editor""#, r#""quorum":2"#));
+    let shared = format!("/v1/requests/{}", shared.token(machine).expect(201).await.str("id"));
+    for body in [
+        r#"{"values":{"amount":3},"partial":true}"#,
+        r#"{"values":{},"disposition":"delegate","delegate_to":{"kind":"role","value":"viewer"},"note":"yours"}"#,
+        r#"{"values":{},"disposition":"unable"}"#,
+        r#"{"values":{"decision":"approve"},"note":"fine"}"#,
+    ] {
+        published.check("AnswerRequest", &read_str(body).unwrap());
+        post("AnswerResult", format!("{shared}/answer"), body, editor).await;
+        get("Request", shared.clone()).await;
+    }
+    get("RequestDispositionList", format!("{shared}/dispositions?limit=1")).await;
+    post("AnswerResult", format!("{shared}/answer"), r#"{"values":{"decision":"approve"}}"#, &world.home.viewer).await;
+    get("Receipt", format!("{shared}/receipt")).await;
     for (waiter, operation, body) in
         [("run:2", "cancel", r#"{"reason":"no more"}"#), ("run:3", "amend", r#"{"prompt":{"title":"?"}}"#)]
     {

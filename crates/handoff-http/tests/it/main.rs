@@ -3,6 +3,7 @@
 #![expect(clippy::panic, clippy::string_slice, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod allowed;
+mod answers;
 mod bodies;
 mod changes;
 mod client;

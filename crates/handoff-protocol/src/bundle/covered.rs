@@ -39,3 +39,19 @@ impl Covered {
         Digest::from_bytes(self.hash.finalize().into())
     }
 }
+
+/// The digest over a whole document at once: its canonical text without the digest itself.
+pub(crate) fn digest_of(document: &Json) -> Result<Digest, NotCanonical> {
+    let mut text = String::new();
+    let itself = match document.as_object() {
+        Some(members) => members.write_canonical_around("digest", &mut text)?,
+        None => {
+            document.write_canonical(&mut text)?;
+            None
+        }
+    };
+    if let Some(itself) = itself {
+        text.replace_range(itself, "");
+    }
+    Ok(Digest::of(text))
+}

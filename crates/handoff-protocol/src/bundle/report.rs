@@ -99,7 +99,20 @@ impl BundleReport {
         self.findings.is_empty()
     }
 
-    pub(super) fn find(
+    /// A report on which nothing stands yet.
+    pub(crate) fn begin(org_id: OrgId) -> Self {
+        Self {
+            org_id,
+            receipts: 0,
+            signed: 0,
+            head: None,
+            findings: Vec::new(),
+            doubts: Vec::new(),
+            limits: Vec::new(),
+        }
+    }
+
+    pub(crate) fn find(
         &mut self,
         height: Option<u64>,
         receipt_id: Option<String>,

@@ -9,9 +9,10 @@ use super::{
     walk::{Entry, Frame, Known, Walk},
 };
 use crate::{
-    chain::{CHAIN_MEMBER, ChainFault, ChainFinding, ChainVerifier, Head, write_canonical},
+    chain::{CHAIN_MEMBER, ChainFault, ChainFinding, ChainVerifier, Head, verify_alone, write_canonical},
     digest::Digest,
     json::{Json, JsonError, TextError, from_json, from_text_seed, read, read_utf8},
+    proof,
     signature::{Jwks, KeyError, KeySet, ReceiptSignature, SignatureError},
     timestamp::Timestamp,
 };
@@ -28,7 +29,7 @@ pub struct Trust {
     pub anchors: Vec<Head>,
 }
 
-/// Verifies a bundle, offline.
+/// Verifies a bundle, or the proof of one receipt (see [`crate::proof`]), offline.
 ///
 /// # Errors
 ///
@@ -36,15 +37,18 @@ pub struct Trust {
 pub fn verify(bytes: &[u8], trust: &Trust) -> Result<BundleReport, BundleError> {
     match read_utf8(bytes).map_err(TextError::from).and_then(|text| from_text_seed(text, Walk(trust))) {
         Ok(report) => Ok(report),
-        Err(error) => why_not(bytes, error),
+        Err(error) => no_bundle(bytes, trust, error),
     }
 }
 
-/// Says why something is no bundle: first as JSON, then by its format, then by its members.
-fn why_not(bytes: &[u8], error: TextError) -> Result<BundleReport, BundleError> {
+/// Verifies what is no bundle as a proof, or says why it is neither: first as JSON, then by its format, then by its
+/// members.
+fn no_bundle(bytes: &[u8], trust: &Trust, error: TextError) -> Result<BundleReport, BundleError> {
     let document = read(bytes)?;
-    if document.get("format").and_then(Json::as_str).is_some_and(|format| format != FORMAT) {
-        return Err(BundleError::UnknownFormat);
+    match document.get("format").and_then(Json::as_str) {
+        Some(proof::FORMAT) => return proof::verify(document, trust),
+        Some(format) if format != FORMAT => return Err(BundleError::UnknownFormat),
+        Some(_) | None => {}
     }
     from_json::<Written>(document)?;
     Err(match error {
@@ -71,7 +75,6 @@ pub(super) struct Verification {
 }
 
 /// A receipt, for a finding.
-#[derive(Clone)]
 struct Named {
     height: Option<u64>,
     id: Option<String>,
@@ -89,15 +92,7 @@ struct Signed {
 
 impl Verification {
     pub(super) fn begin(frame: &Frame, known: &Known, trust: &Trust) -> Self {
-        let mut report = BundleReport {
-            org_id: known.org_id,
-            receipts: 0,
-            signed: 0,
-            head: None,
-            findings: Vec::new(),
-            doubts: Vec::new(),
-            limits: Vec::new(),
-        };
+        let mut report = BundleReport::begin(known.org_id);
         let keys = match &trust.keys {
             Some(keys) => keys.clone(),
             None => {
@@ -135,7 +130,6 @@ impl Verification {
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), JsonError> {
         let signature = entry.signature.as_ref().filter(|signature| !signature.is_null());
         let signature: Option<ReceiptSignature> = signature.map(|json| from_json(json.clone())).transpose()?;
-        let named = Named { height: height_of(&entry.receipt), id: text_of(&entry.receipt, "id") };
         // One canonical text serves the digest of the receipt and the one over the bundle.
         self.canonical.clear();
         self.canonical.push_str("{\"receipt\":");
@@ -151,25 +145,21 @@ impl Verification {
             covered => *covered = None,
         }
         let whole = self.chain.check_hashed(&entry.receipt, core);
-        self.take_chain_findings(named.id.as_deref());
+        let id = entry.receipt.get("id").and_then(Json::as_str);
+        self.take_chain_findings(id);
         if whole && entry.receipt.get("org_id").and_then(Json::as_str) != Some(self.org_id.as_str()) {
-            let Named { height, id } = named.clone();
-            self.report.find(height, id, FindingKind::Tenant, "this receipt belongs to another tenant");
+            self.report.find_foreign(Named::of(&entry.receipt));
         }
         self.must_be_signed |= signature.is_some();
-        // A receipt that was altered is named for that; its signature is judged by the digest that it records.
-        let recorded = entry.receipt.get(CHAIN_MEMBER).and_then(|chain| chain.get("digest")).and_then(Json::as_str);
-        let Some(digest) = recorded.and_then(|text| Digest::parse(text).ok()) else { return Ok(()) };
         match signature {
             Some(signature) => {
-                let decided_at = entry.receipt.get("decided_at").and_then(Json::as_str);
-                let decided_at = decided_at.and_then(|text| Timestamp::parse(text).ok());
-                self.signed.push(Signed { named, digest, signature, whole, decided_at });
+                self.signed.extend(Signed::of(&entry.receipt, signature, whole));
                 if self.signed.len() == BATCH {
                     self.check_signatures();
                 }
             }
-            None => self.unsigned.push(named),
+            None if records_digest(&entry.receipt) => self.unsigned.push(Named::of(&entry.receipt)),
+            None => {}
         }
         if self.must_be_signed {
             self.find_unsigned();
@@ -211,36 +201,13 @@ impl Verification {
         let signed = std::mem::take(&mut self.signed);
         let verdicts = self.keys.verify_all(signed.iter().map(|signed| (&signed.digest, &signed.signature)));
         for (signed, verdict) in signed.into_iter().zip(verdicts) {
-            let Named { height, id } = signed.named;
-            match verdict {
-                // A valid signature says nothing of a receipt that no longer has the digest which was signed.
-                Ok(()) if signed.whole => {
-                    self.report.signed = self.report.signed.saturating_add(1);
-                    let retired_at = self.retired.0.get(&signed.signature.kid).copied();
-                    if let (Some(retired_at), Some(decided_at)) = (retired_at, signed.decided_at)
-                        && retired_at < decided_at
-                    {
-                        self.report.doubts.push(Finding {
-                            height,
-                            receipt_id: id,
-                            kind: FindingKind::RetiredKey,
-                            message: format!("signed after its key was retired, at {retired_at}"),
-                        });
-                    }
-                }
-                Ok(()) => {}
-                Err(error @ SignatureError::UnknownKey) => {
-                    self.report.find(height, id, FindingKind::UnknownKey, error.to_string());
-                }
-                Err(error) => self.report.find(height, id, FindingKind::Signature, error.to_string()),
-            }
+            self.report.judge(signed, verdict, &self.retired);
         }
     }
 
     fn find_unsigned(&mut self) {
-        for Named { height, id } in self.unsigned.drain(..) {
-            let message = "this receipt has no signature although it should have one";
-            self.report.find(height, id, FindingKind::Unsigned, message);
+        for named in self.unsigned.drain(..) {
+            self.report.find_unsigned(named);
         }
     }
 
@@ -258,12 +225,103 @@ impl Verification {
     }
 }
 
+impl BundleReport {
+    /// Judges a receipt by its signature; one that was altered is named for that elsewhere, and its signature is judged by
+    /// the digest that it records.
+    pub(crate) fn check_signature(
+        &mut self,
+        receipt: &Json,
+        signature: Option<&ReceiptSignature>,
+        keys: &KeySet,
+        retired: &Retirements,
+        must_be_signed: bool,
+    ) {
+        let whole = verify_alone(receipt).is_ok();
+        match signature {
+            Some(signature) => {
+                if let Some(signed) = Signed::of(receipt, signature.clone(), whole) {
+                    let verdict = keys.verify(&signed.digest, signature).map(|_| ());
+                    self.judge(signed, verdict, retired);
+                }
+            }
+            None if must_be_signed && records_digest(receipt) => self.find_unsigned(Named::of(receipt)),
+            None => {}
+        }
+    }
+
+    /// Names a receipt that is whole and belongs to another tenant.
+    pub(crate) fn check_tenant(&mut self, receipt: &Json) {
+        let ours = receipt.get("org_id").and_then(Json::as_str) == Some(self.org_id.to_string().as_str());
+        if !ours && verify_alone(receipt).is_ok() {
+            self.find_foreign(Named::of(receipt));
+        }
+    }
+
+    fn judge(&mut self, signed: Signed, verdict: Result<(), SignatureError>, retired: &Retirements) {
+        let Named { height, id } = signed.named;
+        match verdict {
+            // A valid signature says nothing of a receipt that no longer has the digest which was signed.
+            Ok(()) if signed.whole => {
+                self.signed = self.signed.saturating_add(1);
+                let retired_at = retired.0.get(&signed.signature.kid).copied();
+                if let (Some(retired_at), Some(decided_at)) = (retired_at, signed.decided_at)
+                    && retired_at < decided_at
+                {
+                    self.doubts.push(Finding {
+                        height,
+                        receipt_id: id,
+                        kind: FindingKind::RetiredKey,
+                        message: format!("signed after its key was retired, at {retired_at}"),
+                    });
+                }
+            }
+            Ok(()) => {}
+            Err(error @ SignatureError::UnknownKey) => {
+                self.find(height, id, FindingKind::UnknownKey, error.to_string());
+            }
+            Err(error) => self.find(height, id, FindingKind::Signature, error.to_string()),
+        }
+    }
+
+    fn find_unsigned(&mut self, named: Named) {
+        let message = "this receipt has no signature although it should have one";
+        self.find(named.height, named.id, FindingKind::Unsigned, message);
+    }
+
+    fn find_foreign(&mut self, named: Named) {
+        self.find(named.height, named.id, FindingKind::Tenant, "this receipt belongs to another tenant");
+    }
+}
+
+impl Named {
+    fn of(receipt: &Json) -> Self {
+        let height = receipt.get(CHAIN_MEMBER).and_then(|chain| chain.get("height")).and_then(Json::as_i64);
+        let id = receipt.get("id").and_then(Json::as_str).map(str::to_owned);
+        Self { height: height.and_then(|height| u64::try_from(height).ok()), id }
+    }
+}
+
+impl Signed {
+    /// A receipt with its signature; nothing if it records no digest that could have been signed.
+    fn of(receipt: &Json, signature: ReceiptSignature, whole: bool) -> Option<Self> {
+        let recorded = receipt.get(CHAIN_MEMBER).and_then(|chain| chain.get("digest")).and_then(Json::as_str)?;
+        let decided_at = receipt.get("decided_at").and_then(Json::as_str);
+        Some(Self {
+            named: Named::of(receipt),
+            digest: Digest::parse(recorded).ok()?,
+            signature,
+            whole,
+            decided_at: decided_at.and_then(|text| Timestamp::parse(text).ok()),
+        })
+    }
+}
+
 /// Since when keys no longer sign, by their ids: the earlier time, where the bundle and the trusted keys differ. Keys that
 /// were brought may be older than the retirement, and a bundle may be made to keep quiet about it.
-struct Retirements(BTreeMap<String, Timestamp>);
+pub(crate) struct Retirements(BTreeMap<String, Timestamp>);
 
 impl Retirements {
-    fn of(carried: &Jwks, brought: Option<&KeySet>) -> Self {
+    pub(crate) fn of(carried: &Jwks, brought: Option<&KeySet>) -> Self {
         let carried = carried.keys.iter().filter_map(|jwk| Some((jwk.kid.clone()?, jwk.retired_at?)));
         let brought = brought.into_iter().flat_map(KeySet::iter);
         let brought = brought.filter_map(|key| Some((key.kid().to_owned(), key.retired_at()?)));
@@ -276,13 +334,10 @@ impl Retirements {
     }
 }
 
-fn height_of(receipt: &Json) -> Option<u64> {
-    let height = receipt.get(CHAIN_MEMBER).and_then(|chain| chain.get("height")).and_then(Json::as_i64)?;
-    u64::try_from(height).ok()
-}
-
-fn text_of(receipt: &Json, member: &str) -> Option<String> {
-    receipt.get(member).and_then(Json::as_str).map(str::to_owned)
+/// Whether a receipt records a digest at all: one that does not is named for that alone.
+fn records_digest(receipt: &Json) -> bool {
+    let recorded = receipt.get(CHAIN_MEMBER).and_then(|chain| chain.get("digest")).and_then(Json::as_str);
+    recorded.is_some_and(|text| Digest::parse(text).is_ok())
 }
 
 fn key_words(error: KeyError) -> String {

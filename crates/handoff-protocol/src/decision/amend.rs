@@ -2,7 +2,7 @@
 
 use super::{
     body,
-    context::{Context, check_machine},
+    context::{Context, Policy, check_machine},
     effects::Effects,
     error::DecisionError,
     owner::check_owner,
@@ -32,7 +32,7 @@ impl Amend {
     /// # Errors
     ///
     /// [`DecisionError::InsufficientScope`], then the contract's code for the first fault of the body.
-    pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
+    pub fn read(principal: &Principal, mut body: Json, policy: &Policy) -> Result<Self, DecisionError> {
         check_machine(principal, Scope::RequestsWrite)?;
         if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
             requires::check_vocabulary(declared)?;
@@ -47,7 +47,10 @@ impl Amend {
             prompt: reader.optional("prompt").cloned(),
             requires: reader
                 .optional("requires")
-                .map(|declared| Requires::read(declared).map(|_| requires::served(declared.clone())))
+                .map(|declared| {
+                    Requires::read(declared)?.authority.check_quorum(policy)?;
+                    Ok::<_, DecisionError>(requires::served(declared.clone()))
+                })
                 .transpose()?,
         };
         reader.finish()?;

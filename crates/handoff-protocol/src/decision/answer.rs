@@ -1,4 +1,4 @@
-//! Answer (R5): a person decides.
+//! Answer (R5): a person decides, or answers in part (R12), passes it on (R13), or agrees with others (R14).
 //!
 //! The order of evaluation is section 8's: [`Answer::read`] does steps 2 to 4, the engine looks up a replay (step 5) and
 //! the request (step 6), [`answer`] does steps 7 to 10, and the store's lock makes the write conditional (step 11).
@@ -7,18 +7,18 @@ use super::{
     authorization::{Authorization, BoundTo},
     body,
     context::Context,
-    delivery,
+    delivery, dispose,
     effects::{Effects, EventType, Rendering},
+    endorse::{self, Tally},
     error::DecisionError,
-    limits,
-    receipt::{Actor, Clearance, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, Via},
+    limits, partial,
+    progress::actor_type,
+    receipt::{Actor, Clearance, Endorsement, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, Via},
     request::{ReceiptPointer, Request},
     requires::Requires,
     signal::{Decision, Signal},
-    terms::{
-        ActorType, ClearanceSource, DecisionSource, Disposition, PresentationBinding, ReceiptKind, RequestState,
-        SignalType,
-    },
+    target::Target,
+    terms::{ClearanceSource, DecisionSource, Disposition, PresentationBinding, ReceiptKind, RequestState, SignalType},
     values,
     waiter::Waiter,
 };
@@ -26,7 +26,7 @@ use crate::{
     chain::Head,
     digest::{AnyDigest, Digest},
     id::{DeliveryId, RenderingId},
-    json::{Json, Object, ObjectReader},
+    json::{DecodeError, Json, Object, ObjectReader},
     principal::{AuthStrength, Identity, Principal},
     timestamp::Timestamp,
 };
@@ -36,10 +36,22 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     digest: Digest,
-    values: Object,
-    note: Option<String>,
+    intent: Intent,
+    pub(super) values: Object,
+    pub(super) note: Option<String>,
     via: Option<DeliveryId>,
     rendered_digest: Option<AnyDigest>,
+    /// Whether it counts only for what its person was shown, whatever the request asks.
+    must_echo: bool,
+}
+
+/// What its person means to do (rules S-2, S-3).
+#[derive(Clone, Debug, PartialEq)]
+enum Intent {
+    Decide,
+    GivePart,
+    Delegate(Target),
+    DeclareUnable,
 }
 
 impl Answer {
@@ -69,16 +81,8 @@ impl Answer {
                     .map_err(|error| reader.error("rendered_digest", format!("is not a digest: {error}")))
             })
             .transpose()?;
-        let disposition = reader.optional_choice("disposition", Disposition::ALL)?.unwrap_or(Disposition::Decide);
-        let partial = reader.optional_boolean("partial")?.unwrap_or(false);
-        reader.optional("delegate_to");
+        let intent = Intent::read(&reader)?;
         let uses = reader.optional_array("capability_uses")?;
-        if disposition != Disposition::Decide || reader.optional("delegate_to").is_some() {
-            return Err(reader.error("disposition", "can only be `decide` on this server").into());
-        }
-        if partial {
-            return Err(reader.error("partial", "is not available on this server").into());
-        }
         if uses.is_some_and(|uses| !uses.is_empty()) {
             return Err(reader
                 .error("capability_uses", "must name sessions of this request's grants; it has none")
@@ -93,7 +97,14 @@ impl Answer {
         let Some(Json::Object(values)) = body.as_object_mut().and_then(|body| body.remove("values")) else {
             return Err(DecisionError::Internal);
         };
-        Ok(Self { digest, values, note, via, rendered_digest })
+        Ok(Self { digest, intent, values, note, via, rendered_digest, must_echo: false })
+    }
+
+    /// The same answer, refused as stale unless it echoes what is asked now, as under strict binding (rule S-5). A surface
+    /// that shows the question again on the spot takes its people's answers so, whatever the request's binding is.
+    #[must_use]
+    pub fn only_as_shown(self) -> Self {
+        Self { must_echo: true, ..self }
     }
 
     /// What a repeat under the same idempotency key must equal (rule K-5).
@@ -109,14 +120,40 @@ impl Answer {
     }
 }
 
-/// Settles a request by a person's answer: steps 7 to 10 of section 8, then R5.
+impl Intent {
+    /// Reads what is meant from members that belong together.
+    fn read(reader: &ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
+        let disposition = reader.optional_choice("disposition", Disposition::ALL)?.unwrap_or(Disposition::Decide);
+        let partial = reader.optional_boolean("partial")?.unwrap_or(false);
+        let delegate_to = reader.optional_object("delegate_to")?.map(Target::read_answerer).transpose()?;
+        if partial && disposition != Disposition::Decide {
+            return Err(reader.error("partial", "belongs to the disposition `decide`"));
+        }
+        match (disposition, delegate_to) {
+            (Disposition::Delegate, Some(to)) => Ok(Self::Delegate(to)),
+            (Disposition::Delegate, None) => {
+                Err(reader.error("delegate_to", "is required with the disposition `delegate`"))
+            }
+            (_, Some(_)) => Err(reader.error("delegate_to", "belongs to the disposition `delegate`")),
+            (Disposition::Unable, None) => Ok(Self::DeclareUnable),
+            (Disposition::Decide, None) if partial => Ok(Self::GivePart),
+            (Disposition::Decide, None) => Ok(Self::Decide),
+        }
+    }
+}
+
+/// Carries out a person's answer: steps 7 to 10 of section 8, then what it means to do.
+///
+/// A decision settles the request (R5), unless more people must agree (R14). A partial answer (R12), a delegation and an
+/// inability (R13) leave it pending, mint nothing and signal nobody.
 ///
 /// # Errors
 ///
 /// The settled conflict of a request that ended; [`DecisionError::InsufficientAuthority`];
 /// [`DecisionError::AuthStrengthNotPermitted`]; [`DecisionError::PresentationStale`];
-/// [`DecisionError::AnswerValidationFailed`] with every faulty field. None
-/// of them has an effect.
+/// [`DecisionError::AnswerValidationFailed`] with every faulty field; [`DecisionError::InsufficientScope`] for a link that
+/// passes the request on; [`DecisionError::InvalidRequest`] for a partial answer that gives nothing, and once a request
+/// was given too many steps or passed on to too many. None of them has an effect.
 pub fn answer(
     pending: &Request,
     answer: &Answer,
@@ -131,17 +168,63 @@ pub fn answer(
     pending.check_pending()?;
     let requires = pending.requires()?;
     let grade = check_authority(pending, &requires, principal, context)?;
-    if pending.presentation_binding == PresentationBinding::Strict && !answer.echoes(pending)? {
+    let must_echo = answer.must_echo || pending.presentation_binding == PresentationBinding::Strict;
+    if must_echo && !answer.echoes(pending)? {
         return Err(DecisionError::PresentationStale { request_id: pending.id });
     }
-    values::check(&requires, &answer.values, context.policy.schemas.as_ref())
+    let merged = match &answer.intent {
+        Intent::GivePart => return partial::record(pending, answer, &requires, principal, context),
+        Intent::Delegate(to) => return dispose::delegate(pending, answer, to, principal, context),
+        Intent::DeclareUnable => return Ok(dispose::unable(pending, answer, principal, context)),
+        Intent::Decide => pending.progress.merged(&answer.values),
+    };
+    values::check(&requires, &merged, context.policy.schemas.as_ref())
         .map_err(|fields| DecisionError::AnswerValidationFailed { request_id: Some(pending.id), fields })?;
+    let mut endorsements = Vec::new();
+    if requires.authority.quorum > 1 {
+        let tally = Tally::with(pending, &requires, (answer, &merged), principal, context.now)?;
+        if !tally.is_met(&requires) {
+            return Ok(endorse::record(pending, tally, answer, principal, context));
+        }
+        endorsements = tally.agreeing;
+    }
+    settle(
+        Settling { pending, answer, values: merged, requires, grade, endorsements },
+        principal,
+        waiter,
+        head,
+        context,
+    )
+}
 
+/// An answer that settles a request, with everything that goes on its receipt.
+struct Settling<'a> {
+    pending: &'a Request,
+    answer: &'a Answer,
+    /// The values of this answer and of the steps before it.
+    values: Object,
+    requires: Requires,
+    grade: AuthStrength,
+    endorsements: Vec<Endorsement>,
+}
+
+/// Settles a request (R5): one receipt, one authorization, one signal.
+fn settle(
+    settling: Settling<'_>,
+    principal: &Principal,
+    waiter: &Waiter,
+    head: &Head,
+    context: &mut Context<'_>,
+) -> Result<Effects, DecisionError> {
+    let Settling { pending, answer, values, requires, grade, endorsements } = settling;
     let now = context.now;
     let mut request = pending.clone();
     let mut waiter = waiter.clone();
-    let waiter_state = pending.waiter.state;
     let via = act_through(&mut request, answer, principal, now);
+    let mut steps = pending.progress.recorded_steps();
+    if !steps.is_empty() {
+        steps.push(partial::step(pending, answer, &requires, via.delivery_id, now));
+    }
     let rendering = Rendering::of(pending, context.mint)?;
     let receipt = Receipt {
         id: context.mint.next(),
@@ -150,10 +233,10 @@ pub fn answer(
         kind: ReceiptKind::Decision,
         corrects: None,
         decision: RecordedDecision {
-            values: Json::Object(answer.values.clone()),
+            values: Json::Object(values.clone()),
             disposition: Disposition::Decide,
             note: answer.note.clone(),
-            delegated_to: None,
+            delegated_to: pending.progress.delegated_to.clone(),
             effective: None,
         },
         actor: actor(principal, grade),
@@ -163,22 +246,18 @@ pub fn answer(
         request_digest: pending.request_digest().map_err(|_| DecisionError::Internal)?,
         rendered: rendered(pending, answer, &rendering, rendering.id),
         via,
-        authority: RecordedAuthority {
-            required: requires.authority.clone(),
-            satisfied: Satisfied::from(grade),
-            endorsements: Vec::new(),
-        },
-        steps: Vec::new(),
+        authority: RecordedAuthority { required: requires.authority, satisfied: Satisfied::from(grade), endorsements },
+        steps,
         capabilities_exercised: Vec::new(),
         clearance: Clearance { source: ClearanceSource::HumanAssertion, actor: principal.id(), at: now },
-        waiter_state_at_decision: waiter_state,
+        waiter_state_at_decision: pending.waiter.state,
     };
     let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
     let authorization = Authorization {
         id: context.mint.next(),
         receipt_id: receipt.id,
         request_id: pending.id,
-        grants: Json::Object(answer.values.clone()),
+        grants: Json::Object(values.clone()),
         single_use: true,
         expires_at: now.saturating_add(context.policy.authorization_ttl),
         bound_to: BoundTo { waiter_ref: pending.waiter_ref.clone(), effect_digest: pending.effect_digest.clone() },
@@ -186,7 +265,7 @@ pub fn answer(
         test_mode: pending.test_mode,
     };
     let decision = Decision {
-        values: Json::Object(answer.values.clone()),
+        values: Json::Object(values),
         receipt_id: Some(receipt.id),
         authorization_id: Some(authorization.id),
         ..Decision::bare(RequestState::Answered, DecisionSource::Human)
@@ -224,7 +303,7 @@ pub(super) fn check_authority(
 ) -> Result<AuthStrength, DecisionError> {
     requires
         .authority
-        .check(principal, context.now)
+        .check(principal, &request.progress.also_assigned, context.now)
         .map_err(|lacking| DecisionError::InsufficientAuthority { request_id: request.id, lacking })?;
     let grade = principal.grade(context.now);
     // The grade decides, not the kind of credential: a person's own token can be worth no more than a link.
@@ -235,7 +314,7 @@ pub(super) fn check_authority(
 }
 
 /// Marks the delivery that a person answered through and says what the receipt says of it.
-fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, now: Timestamp) -> Via {
+pub(super) fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, now: Timestamp) -> Via {
     let chosen = delivery::choose(&request.deliveries, answer.via);
     let Some(delivery) = request.deliveries.iter_mut().find(|delivery| Some(delivery.id) == chosen) else {
         return Via::default();
@@ -253,11 +332,7 @@ fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, no
 
 pub(super) fn actor(principal: &Principal, grade: AuthStrength) -> Actor {
     Actor {
-        actor_type: match principal.identity {
-            Identity::Human(_) => ActorType::User,
-            Identity::Link(_) => ActorType::AnonymousLink,
-            Identity::Machine(_) => ActorType::Runtime,
-        },
+        actor_type: actor_type(principal),
         principal_id: principal.id(),
         display: principal.display.clone(),
         role_at_decision: Some(principal.role),

@@ -16,6 +16,7 @@ use crate::{
     duration::ExactDuration,
     json::{Json, ObjectReader},
     principal::{Principal, Scope},
+    timestamp::Timestamp,
 };
 
 /// The arming of an attempt that can be carried out.
@@ -61,14 +62,20 @@ pub fn arm(
     check_test_key(principal, pending.test_mode)?;
     pending.check_pending()?;
     let mut request = pending.clone();
-    let lapses_at = context.now.saturating_add(arm.ttl.unwrap_or(request.attempt_ttl));
+    let window = rearm(&mut request, arm.ttl, context.now);
+    let mut effects = Effects::of(request);
+    effects.event(EventType::AttemptArmed, []);
+    effects.timers.push(window);
+    Ok(effects)
+}
+
+/// Begins a full fresh window, of the declared length unless another is given.
+pub(super) fn rearm(request: &mut Request, ttl: Option<ExactDuration>, now: Timestamp) -> TimerChange {
+    let lapses_at = now.saturating_add(ttl.unwrap_or(request.attempt_ttl));
     request.attempt_expires_at = Some(lapses_at);
     request.attempt_notified = false;
     request.urgency_state = UrgencyState::Attention;
-    let mut effects = Effects::of(request);
-    effects.event(EventType::AttemptArmed, []);
-    effects.timers.push(TimerChange::SetAttempt(lapses_at));
-    Ok(effects)
+    TimerChange::SetAttempt(lapses_at)
 }
 
 /// Tells the waiter that a window lapsed: once a window, and it changes urgency only (R3, C-2).

@@ -3,7 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{error::Lacking, limits, target::Target, terms::TargetKind};
+use super::{
+    context::Policy,
+    error::{DecisionError, Lacking},
+    limits,
+    target::Target,
+};
 use crate::{
     json::{DecodeError, ObjectReader},
     principal::{AuthStrength, Principal, Role},
@@ -52,10 +57,10 @@ impl Authority {
         let min_role = reader.optional_choice("min_role", &Role::ALL)?.unwrap_or_default();
         let auth_strength = reader.optional_choice("auth_strength", &AuthStrength::ALL)?.unwrap_or_default();
         let quorum = reader.optional_integer("quorum")?.unwrap_or(1);
-        let quorum =
-            u64::try_from(quorum).ok().filter(|quorum| (1..=limits::MAX_QUORUM).contains(quorum)).ok_or_else(|| {
-                reader.error("quorum", format!("must be from 1 to {} on this server", limits::MAX_QUORUM))
-            })?;
+        let quorum = u64::try_from(quorum)
+            .ok()
+            .filter(|quorum| *quorum > 0)
+            .ok_or_else(|| reader.error("quorum", "must be at least 1"))?;
         if reader.optional_boolean("forbid_requester")? == Some(false) {
             return Err(reader.error("forbid_requester", "can only be true: a requester never decides"));
         }
@@ -63,11 +68,7 @@ impl Authority {
         if let Some(array) = reader.optional_array("assignees")? {
             array.count_within(0, limits::ASSIGNEES)?;
             for item in array.items() {
-                let target = Target::read(item.object()?)?;
-                if matches!(target.kind, TargetKind::Group | TargetKind::Rotation) {
-                    return Err(item.error("can be a `principal`, a `role` or `anyone` on this server"));
-                }
-                assignees.push(target);
+                assignees.push(Target::read_answerer(item.object()?)?);
             }
         }
         let authority = Self {
@@ -82,19 +83,30 @@ impl Authority {
         Ok(authority)
     }
 
-    /// Whether this principal, as it stands at a time, may answer (rules ).
+    /// Refuses a quorum that the deployment does not take, rather than taking it for a smaller one (rule A-8).
+    pub(super) fn check_quorum(&self, policy: &Policy) -> Result<(), DecisionError> {
+        if self.quorum <= policy.max_quorum {
+            return Ok(());
+        }
+        let problem = format!("must be from 1 to {} on this server", policy.max_quorum);
+        Err(DecisionError::invalid("requires.authority.quorum", problem))
+    }
+
+    /// Whether this principal, as it stands at a time, may answer (rules ). `also_assigned` are those whom
+    /// the request was passed on to, besides the declared assignees.
     ///
     /// # Errors
     ///
     /// The first that is lacking: role, then strength, then assignment.
-    pub fn check(&self, principal: &Principal, now: Timestamp) -> Result<(), Lacking> {
+    pub fn check(&self, principal: &Principal, also_assigned: &[Target], now: Timestamp) -> Result<(), Lacking> {
         if principal.role < self.min_role {
             return Err(Lacking::Role(self.min_role));
         }
         if principal.grade(now) < self.auth_strength {
             return Err(Lacking::Strength(self.auth_strength));
         }
-        if !self.assignees.is_empty() && !self.assignees.iter().any(|target| target.means(principal)) {
+        let mut may_answer = self.assignees.iter().chain(also_assigned);
+        if !self.assignees.is_empty() && !may_answer.any(|target| target.means(principal)) {
             return Err(Lacking::Assignment);
         }
         Ok(())

@@ -30,6 +30,8 @@ pub struct Context<'a> {
 pub struct Policy {
     /// Whether a link alone may answer (rule A-6).
     pub link_only_permitted: bool,
+    /// The largest quorum that a request may ask for (rule A-8).
+    pub max_quorum: u64,
     /// How long an authorization can be redeemed (rule Z-1).
     pub authorization_ttl: ExactDuration,
     /// How long a repeat under an idempotency key is recognized (section 4).
@@ -42,6 +44,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             link_only_permitted: false,
+            max_quorum: limits::MAX_QUORUM,
             authorization_ttl: ExactDuration::from_seconds(limits::AUTHORIZATION_TTL_SECONDS),
             idempotency_ttl: ExactDuration::from_seconds(limits::IDEMPOTENCY_TTL_SECONDS),
             schemas: Arc::new(NoSchemas),

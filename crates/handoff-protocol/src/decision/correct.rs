@@ -67,13 +67,18 @@ impl Correct {
     }
 }
 
-/// Checks that a receipt is of a kind that can be corrected: a person's decision.
+/// Checks that a receipt is of a kind that can be corrected: one person's decision.
 ///
 /// # Errors
 ///
-/// [`DecisionError::InvalidRequest`] for what a policy decided and for a correction.
+/// [`DecisionError::InvalidRequest`] for what a policy decided, for a correction, and for what took several people, of
+/// whom one may not say alone what they should have decided (rule A-8).
 pub fn correctable(receipt: &Receipt) -> Result<(), DecisionError> {
     match receipt.kind {
+        ReceiptKind::Decision if receipt.authority.required.quorum > 1 => Err(DecisionError::invalid(
+            "receipt_id",
+            "must be the receipt of one person's decision; what took several people is theirs to decide anew, by a request",
+        )),
         ReceiptKind::Decision => Ok(()),
         ReceiptKind::Policy | ReceiptKind::Correction => Err(DecisionError::invalid(
             "receipt_id",
@@ -125,7 +130,7 @@ pub fn correct(
             values: Json::Object(correct.values.clone()),
             disposition: Disposition::Decide,
             note: Some(correct.note.clone()),
-            delegated_to: None,
+            delegated_to: decision.decision.delegated_to.clone(),
             effective: None,
         },
         actor: actor(principal, grade),

@@ -1,8 +1,8 @@
 //! What a transition comes to: a value that names everything that follows, for the engine to carry out as it stands.
 
 use super::{
-    authorization::Authorization, error::DecisionError, receipt::SealedReceipt, request::Request, signal::Signal,
-    terms::RequestState, waiter::Waiter,
+    authorization::Authorization, error::DecisionError, progress::RecordedDisposition, receipt::SealedReceipt,
+    request::Request, signal::Signal, terms::RequestState, waiter::Waiter,
 };
 use crate::{
     digest::Digest,
@@ -27,6 +27,8 @@ pub struct Effects {
     pub authorization: Option<Authorization>,
     /// Signals that were enqueued or changed.
     pub signals: Vec<Signal>,
+    /// A disposition that decided nothing.
+    pub disposition: Option<RecordedDisposition>,
     /// Copies of what was shown, to keep.
     pub renderings: Vec<Rendering>,
     /// What happened.
@@ -78,6 +80,12 @@ pub enum EventType {
     RequestRaised,
     /// R2, and a raise that joined (rule K-1).
     RequestAmended,
+    /// R12.
+    RequestStepRecorded,
+    /// R13.
+    RequestDispositionRecorded,
+    /// R14.
+    RequestEndorsed,
     /// R5.
     RequestAnswered,
     /// R6.
@@ -105,6 +113,9 @@ impl EventType {
         match self {
             Self::RequestRaised => "request.raised",
             Self::RequestAmended => "request.amended",
+            Self::RequestStepRecorded => "request.step_recorded",
+            Self::RequestDispositionRecorded => "request.disposition_recorded",
+            Self::RequestEndorsed => "request.endorsed",
             Self::RequestAnswered => "request.answered",
             Self::RequestExpired => "request.expired",
             Self::RequestCancelled => "request.cancelled",
@@ -151,6 +162,7 @@ impl Effects {
             receipt: None,
             authorization: None,
             signals: Vec::new(),
+            disposition: None,
             renderings: Vec::new(),
             events: Vec::new(),
             timers: Vec::new(),

@@ -57,7 +57,7 @@ pub fn expire(
             values: values.clone(),
             disposition: Disposition::Decide,
             note: Some("no answer within the declared time".to_owned()),
-            delegated_to: None,
+            delegated_to: request.progress.delegated_to.clone(),
             effective: Some(effective),
         },
         actor: Actor {
@@ -88,7 +88,7 @@ pub fn expire(
             satisfied: Satisfied::None,
             endorsements: Vec::new(),
         },
-        steps: Vec::new(),
+        steps: request.progress.recorded_steps(),
         capabilities_exercised: Vec::new(),
         clearance: Clearance { source: ClearanceSource::Timeout, actor: None, at: now },
         waiter_state_at_decision: request.waiter.state,

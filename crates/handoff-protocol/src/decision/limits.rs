@@ -57,8 +57,10 @@ pub const LEASE_SECONDS: u64 = 90;
 pub const LEASE_WRITE_SECONDS: u64 = 30;
 /// The longest long poll, in seconds.
 pub const MAX_WAIT_SECONDS: u64 = 30;
-/// The largest quorum that is accepted.
-pub const MAX_QUORUM: u64 = 1;
+/// The largest quorum that is accepted unless the deployment says otherwise (rule A-8).
+pub const MAX_QUORUM: u64 = 5;
+/// Partial answers of one request: each is on its receipt.
+pub const STEPS: usize = 100;
 /// How many items a page holds unless the caller says otherwise (section 21).
 pub const PAGE: usize = 50;
 /// How many items a page holds at the most (section 21).

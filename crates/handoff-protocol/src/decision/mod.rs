@@ -7,7 +7,7 @@
 //! | R2 | [`Amend::read`], [`amend()`] |
 //! | C-1, C-2, R3 | [`Arm::read`], [`arm`], [`lapse`] |
 //! | R8 | [`Supersede::read`], [`supersede()`] |
-//! | R5, section 8 | [`Answer::read`], [`answer()`] |
+//! | R5, R12 to R14, A-8, S-2, S-3, section 8 | [`Answer::read`], [`answer()`] |
 //! | R6, C-5, C-6, E-2 | [`expire()`] |
 //! | R7, R11 | [`Cancel::read`], [`cancel()`] |
 //! | W4, W9, X-8 | [`acknowledge()`] |
@@ -35,7 +35,9 @@ mod cancel;
 mod context;
 mod correct;
 mod delivery;
+mod dispose;
 mod effects;
+mod endorse;
 mod error;
 mod error_code;
 mod error_envelope;
@@ -46,8 +48,11 @@ pub mod idempotency;
 pub mod lease;
 pub mod limits;
 mod owner;
+mod partial;
+mod progress;
 mod prompt;
 mod raise;
+mod reach;
 mod receipt;
 mod redeem;
 mod request;
@@ -84,10 +89,11 @@ pub use self::{
     expire::expire,
     expiry_policy::TtlPolicy,
     field::{Field, FieldKind, FieldOption},
+    progress::{Contributor, Endorsed, Progress, RecordedDisposition, Step},
     raise::{Raise, join, raise},
     receipt::{
-        Actor, Clearance, Endorsement, Receipt, RecordedAuthority, RecordedDecision, Rendered, Satisfied, SealError,
-        SealedReceipt, Via,
+        Actor, Clearance, Endorsement, Receipt, ReceiptStep, RecordedAuthority, RecordedDecision, Rendered, Satisfied,
+        SealError, SealedReceipt, Via,
     },
     redeem::{Redeem, Redeemed, redeem},
     request::{ReceiptPointer, Request, RequestWaiter},

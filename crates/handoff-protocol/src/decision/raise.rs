@@ -5,12 +5,14 @@ use sha2::{Digest as _, Sha256};
 use super::{
     body,
     context::{Context, Policy, check_machine},
-    delivery::Delivery,
     effects::{Effects, EventType, TimerChange},
     error::{DecisionError, MissingScope},
     expiry_policy::TtlPolicy,
     lease::lease_end,
-    limits, prompt,
+    limits,
+    progress::Progress,
+    prompt,
+    reach::delivery,
     request::{Request, RequestWaiter},
     requires::{self, Requires},
     reword::reword,
@@ -70,6 +72,7 @@ impl Raise {
         prompt::check(reader.value("prompt")?)?;
         let declared = reader.required("requires")?;
         let parsed = Requires::read(declared)?;
+        parsed.authority.check_quorum(policy)?;
         refuse_unavailable(&reader)?;
         let test_mode = reader.optional_boolean("test_mode")?.unwrap_or(false);
         if principal.test && !test_mode {
@@ -189,9 +192,7 @@ pub fn raise(
     let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
     // What is raised to try things out reaches nobody (section 3).
     let routing = if raise.test_mode { Routing::sandbox() } else { Routing::in_app() };
-    let deliver = if raise.test_mode { Delivery::sandbox } else { Delivery::in_app };
-    let deliveries =
-        routing.targets.iter().map(|target| deliver(context.mint.next(), id, target.clone(), now)).collect();
+    let deliveries = routing.targets.iter().map(|target| delivery(id, target, raise.test_mode, context)).collect();
     let request = Request {
         id,
         state: RequestState::Pending,
@@ -215,6 +216,7 @@ pub fn raise(
         metadata: raise.metadata.clone(),
         raised_by,
         raised_by_display: principal.display.clone(),
+        raised_on_behalf_of: principal.on_behalf_of,
         created_at: now,
         expires_at,
         attempt_expires_at: None,
@@ -227,6 +229,7 @@ pub fn raise(
         test_mode: raise.test_mode,
         deliveries,
         waiter: RequestWaiter { state: WaiterState::Armed, unacked: 0 },
+        progress: Progress::default(),
         receipt: None,
         corrections: Vec::new(),
         authorization: None,
@@ -243,8 +246,12 @@ pub fn raise(
 
 /// Joins a pending request that asks the same: newer words replace the old, at the next version (rule K-1, case 3).
 ///
+/// Once somebody began to answer, what they are shown stays (R2). The very same words join all the same and change
+/// nothing, so that a program that asks again after a crash finds its request.
+///
 /// # Errors
 ///
+/// [`DecisionError::RequestInProgress`] for other words once somebody began to answer;
 /// [`DecisionError::InvalidRequest`] if the pending request's default answer could not settle what the newer raise
 /// requires (rule D-5 holds for a request as long as it is pending), or if the newer raise is bound to another effect;
 /// [`DecisionError::Internal`].
@@ -263,7 +270,13 @@ pub fn join(
                     `dedupe_key`";
         return Err(DecodeError::new("effect_digest", mend).into());
     }
-    let mut effects = reword(pending, Some(&raise.prompt), Some(&raise.requires), "raised_again", context)?;
+    let mut effects = if !pending.is_in_progress() {
+        reword(pending, Some(&raise.prompt), Some(&raise.requires), "raised_again", context)?
+    } else if raise.prompt == pending.prompt && raise.requires == *pending.declared() {
+        Effects::of(pending.clone())
+    } else {
+        return Err(DecisionError::RequestInProgress { request_id: pending.id });
+    };
     effects.waiter = Some(joined_by(waiter, raise, raised_by, pending.liveness, context.now));
     Ok(effects)
 }

@@ -51,8 +51,7 @@ pub struct Receipt {
     /// What was needed and what was there.
     pub authority: RecordedAuthority,
     /// The steps of an answer given in parts; empty for one given at once.
-    #[schemars(length(max = 0))]
-    pub steps: Vec<Json>,
+    pub steps: Vec<ReceiptStep>,
     /// Capabilities that were used on the way.
     #[schemars(length(max = 0))]
     pub capabilities_exercised: Vec<Json>,
@@ -162,13 +161,32 @@ pub enum Satisfied {
     Mfa,
 }
 
-/// One person's agreement.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+/// One person's agreement (rule A-8).
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Endorsement {
-    /// Who.
-    pub principal_id: PrincipalId,
+    /// Who; null for whoever held a link.
+    pub principal_id: Option<PrincipalId>,
     /// When.
     pub at: Timestamp,
+    /// Their words, where they had any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One step of an answer given in parts: which fields, never what was given (rule S-3).
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct ReceiptStep {
+    /// Its place, from 1 on.
+    #[schemars(range(min = 1))]
+    pub n: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The fields that it gave.
+    pub fields_provided: Vec<String>,
+    /// Those of them that are secret.
+    pub secret_fields: Vec<String>,
+    /// The delivery that it came through.
+    pub via_delivery_id: Option<DeliveryId>,
 }
 
 /// Where the clearance comes from (rule E-3: asserted, never inferred).

@@ -6,8 +6,11 @@ use super::{
     delivery::Delivery,
     error::DecisionError,
     expiry_policy::TtlPolicy,
+    limits,
+    progress::Progress,
     requires::Requires,
     routing::Routing,
+    target::Target,
     terms::{
         Grade, Liveness, Mode, OnExpiry, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState,
         WaiterState, WaiterTerminal,
@@ -46,7 +49,8 @@ pub struct Request {
     pub urgency_state: UrgencyState,
     /// What a person is shown.
     pub prompt: Json,
-    /// What an answer must be, and who may give it.
+    /// What an answer must be, and who may give it. After a partial answer only what is still to be given is asked for
+    /// here, and the whole is in [`declared`](Self::declared).
     pub requires: Json,
     /// Whether the runtime must redeem.
     pub mode: Mode,
@@ -77,6 +81,9 @@ pub struct Request {
     /// What that principal was called then, for people to read *(additive)*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_by_display: Option<String>,
+    /// On whose behalf that principal acted (rule P-6) *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_on_behalf_of: Option<PrincipalId>,
     /// When it was raised.
     pub created_at: Timestamp,
     /// The deadline; none without a `ttl` and under `park` (rule C-3).
@@ -104,6 +111,9 @@ pub struct Request {
     pub deliveries: Vec<Delivery>,
     /// The waiter of this request.
     pub waiter: RequestWaiter,
+    /// What people gave on the way to its answer.
+    #[serde(default, skip_serializing_if = "Progress::is_empty")]
+    pub progress: Progress,
     /// The receipt of its outcome.
     pub receipt: Option<ReceiptPointer>,
     /// The receipts that correct that one, oldest first (rule E-4).
@@ -132,13 +142,19 @@ pub struct ReceiptPointer {
 }
 
 impl Request {
-    /// Reads what an answer must be from the kept declaration.
+    /// The whole declaration of what an answer must be, whatever partial answers took out of it since (rules A-2, S-3).
+    #[must_use]
+    pub fn declared(&self) -> &Json {
+        self.progress.declared.as_ref().unwrap_or(&self.requires)
+    }
+
+    /// Reads what an answer must be from the whole declaration.
     ///
     /// # Errors
     ///
     /// [`DecisionError::Internal`] if the kept declaration is not one that a raise would accept.
     pub fn requires(&self) -> Result<Requires, DecisionError> {
-        Requires::read(&self.requires).map_err(|_| DecisionError::Internal)
+        Requires::read(self.declared()).map_err(|_| DecisionError::Internal)
     }
 
     /// The title, as it stands now.
@@ -204,10 +220,11 @@ impl Request {
         canonical_members(declared).map(Digest::of)
     }
 
-    /// Whether somebody began to answer (R2): a delivery is at `acted` while nothing is settled.
+    /// Whether somebody began to answer (R2): a delivery is at `acted` while nothing is settled, or something was given
+    /// by a link, which no delivery tells of.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
-        self.deliveries.iter().any(|delivery| delivery.grade_reached == Some(Grade::Acted))
+        self.progress.has_begun() || self.deliveries.iter().any(|delivery| delivery.grade_reached == Some(Grade::Acted))
     }
 
     /// When the deadline acts: never for what has none or is parked.
@@ -252,10 +269,22 @@ impl Request {
         }
     }
 
+    /// Lets somebody answer besides the declared assignees (rule A-4); false where there is no room for another.
+    pub(super) fn let_answer(&mut self, target: &Target) -> bool {
+        if !self.progress.also_assigned.contains(target) {
+            if self.progress.also_assigned.len() >= limits::ASSIGNEES {
+                return false;
+            }
+            self.progress.also_assigned.push(target.clone());
+        }
+        true
+    }
+
     /// Ends the request: state, time, deliveries, waiter (the close-out of section 9).
     pub(super) fn settle(&mut self, state: RequestState, signal: SignalType, now: Timestamp) {
         self.state = state;
         self.ended_at = Some(now);
+        self.progress.close();
         for delivery in &mut self.deliveries {
             delivery.close(now);
         }

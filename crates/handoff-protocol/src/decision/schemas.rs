@@ -8,6 +8,12 @@ use crate::json::Json;
 pub trait Schemas: Send + Sync {
     /// Whether a document satisfies the schema registered under a reference; `None` if none is registered.
     fn check(&self, schema_ref: &str, document: &Json) -> Option<bool>;
+
+    /// Where a document does not satisfy the schema registered under a reference, as JSON pointers into the document;
+    /// empty if it does, if none is registered, or if the checker cannot tell. For people, who have to mend it.
+    fn faults(&self, _schema_ref: &str, _document: &Json) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// No schema is registered.

@@ -35,6 +35,15 @@ impl Target {
         Ok(target)
     }
 
+    /// Reads a target of whom an answer is to come: one that somebody can be known to be meant by.
+    pub(super) fn read_answerer(reader: ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
+        let kind = reader.path();
+        let kind = kind.key("kind");
+        let fault = DecodeError::at(kind, "can be `principal`, `role` or `anyone` on this server");
+        let target = Self::read(reader)?;
+        if matches!(target.kind, TargetKind::Group | TargetKind::Rotation) { Err(fault) } else { Ok(target) }
+    }
+
     /// Whether the principal is meant by this target (rule A-4): a role is met by that role or a higher one. Groups and
     /// rotations are resolved by a directory before they come here, so by themselves they mean nobody.
     #[must_use]

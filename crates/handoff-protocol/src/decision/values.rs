@@ -35,6 +35,21 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
+/// Checks the values of a partial answer and collects every fault: what is submitted is judged, and what is missing is not
+/// (rule S-3).
+///
+/// # Errors
+///
+/// As for [`check`].
+pub fn check_submitted(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Result<(), Vec<FieldError>> {
+    let faults = check(requires, values, schemas).err().unwrap_or_default();
+    let is_missing = |fault: &FieldError| {
+        fault.code == FieldErrorCode::Required && values.get(&fault.name).is_none_or(Json::is_null)
+    };
+    let faults: Vec<FieldError> = faults.into_iter().filter(|fault| !is_missing(fault)).collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
 /// Brings the numbers of an answer's values to their stored spelling, or names each top-level field that holds one that
 /// cannot be represented (rules N-3, N-4).
 ///

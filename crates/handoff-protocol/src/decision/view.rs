@@ -9,10 +9,12 @@ use super::{
     error::DecisionError,
     expiry_policy::TtlPolicy,
     limits,
-    receipt::Receipt,
+    progress::Endorsed,
+    receipt::{Receipt, ReceiptStep},
     request::Request,
     routing::Routing,
     signal::{Decision, Signal},
+    target::Target,
     terms::{
         AuthorizationState, Liveness, Mode, PresentationBinding, RequestState, SignalType, Urgency, UrgencyState,
         WaiterState, WaiterTerminal,
@@ -24,7 +26,7 @@ use crate::{
     chain::Link,
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
-    id::{AuthorizationId, OrgId, ReceiptId, RequestId, ResumeToken, SignalId},
+    id::{AuthorizationId, OrgId, PrincipalId, ReceiptId, RequestId, ResumeToken, SignalId},
     json::{Json, Object},
     timestamp::Timestamp,
 };
@@ -71,6 +73,16 @@ pub struct RequestView {
     /// What an answer can echo to say what its person was shown (rule D-8).
     pub rendered_digest: Digest,
     pub deliveries: Vec<Delivery>,
+    /// The partial answers so far, by the names of their fields; left out where there are none *(additive)*.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<ReceiptStep>,
+    /// Who answered so far, where more than one must agree; not what. Left out where nobody did *(additive)*.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endorsements: Vec<EndorserView>,
+    /// Who may answer besides the declared assignees, since the request was passed on to them; left out where nobody was
+    /// *(additive)*.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_assigned: Vec<Target>,
     /// The receipt, exactly as it was sealed (rule E-8).
     #[schemars(with = "Option<ReceiptView>")]
     pub receipt: Option<Json>,
@@ -85,6 +97,9 @@ pub struct RequestView {
     /// Who asks, by name; left out where nobody knows *(additive)*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_by_display: Option<String>,
+    /// On whose behalf; left out where nobody is named *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_on_behalf_of: Option<PrincipalId>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test_mode: bool,
 }
@@ -96,6 +111,16 @@ pub struct WaiterView {
     pub state: WaiterState,
     /// Whether it lives on a lease.
     pub liveness: Liveness,
+}
+
+/// Somebody who answered where more than one must agree.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Endorser")]
+pub struct EndorserView {
+    /// Who; null for whoever held a link.
+    pub principal_id: Option<PrincipalId>,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// A receipt as served: what was sealed, and its place in the chain (rule E-8). The server serves the sealed text itself;
@@ -304,13 +329,23 @@ impl RequestView {
             cancel_reason: request.cancel_reason,
             corrections: request.corrections.iter().map(|receipt| receipt.id).collect(),
             deliveries: request.deliveries,
+            steps: request.progress.steps.into_iter().map(|step| step.recorded).collect(),
+            endorsements: request.progress.endorsements.iter().map(EndorserView::from).collect(),
+            also_assigned: request.progress.also_assigned,
             receipt,
             authorization,
             waiter: WaiterView { state: request.waiter.state, liveness: request.liveness },
             raised_by_display: request.raised_by_display,
+            raised_on_behalf_of: request.raised_on_behalf_of,
             test_mode: request.test_mode,
             metadata: request.metadata.unwrap_or_else(|| Json::Object(Object::new())),
         })
+    }
+}
+
+impl From<&Endorsed> for EndorserView {
+    fn from(endorsed: &Endorsed) -> Self {
+        Self { principal_id: endorsed.recorded.principal_id, at: endorsed.recorded.at }
     }
 }
 

@@ -105,7 +105,7 @@ fn field(place: usize) -> impl Strategy<Value = (FieldSpec, Json)> {
 fn authority() -> impl Strategy<Value = AuthoritySpec> {
     use AssigneeKind::{Anyone, Principal, Role as OfRole};
     let assignees = vec((select(vec![Principal, OfRole, Anyone]), text(0, limits::TARGET_VALUE_CHARS)), 0..3);
-    let (quorum, forbid) = (option::of(Just(1)), option::of(Just(true)));
+    let (quorum, forbid) = (option::of(1..=limits::MAX_QUORUM), option::of(Just(true)));
     let reason = option::of(text(0, limits::REASON_CHARS));
     (terms(&Role::ALL), terms(&AuthStrength::ALL), assignees, quorum, forbid, reason).prop_map(
         |(role, strength, assignees, quorum, forbid, reason)| {
@@ -178,9 +178,19 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_that_the_types_can_say_is_accepted((_, values) in raises(), note in option::of(text(0, limits::NOTE_CHARS))) {
+    fn an_answer_that_the_types_can_say_is_accepted(
+        (_, values) in raises(),
+        note in option::of(text(0, limits::NOTE_CHARS)),
+        intent in 0..4_u8,
+    ) {
         let mut body = AnswerBody::new(values);
         body.note = note;
+        body = match intent {
+            0 => body,
+            1 => body.partial(),
+            2 => body.delegate_to(AssigneeKind::Role, "admin"),
+            _ => body.unable(),
+        };
         let sent = body.to_json().unwrap();
         prop_assert!(Answer::read(&person(Role::Admin), sent.clone()).is_ok(), "{}", sent.to_text());
         prop_assert_eq!(from_json::<AnswerBody>(sent).unwrap(), body.clone());
@@ -197,7 +207,7 @@ proptest! {
         effect_key in text(1, limits::EFFECT_KEY_CHARS),
     ) {
         let amend = AmendBody { prompt: given.0.then_some(prompt), requires: given.1.then_some(requires) };
-        prop_assert!(Amend::read(&machine(), amend.to_json().unwrap()).is_ok());
+        prop_assert!(Amend::read(&machine(), amend.to_json().unwrap(), &Policy::default()).is_ok());
         let attempt = AttemptBody { ttl };
         prop_assert!(Arm::read(&machine(), attempt.to_json().unwrap()).is_ok());
         prop_assert!(Cancel::read(&machine(), CancelBody::new(reason).to_json().unwrap()).is_ok());
@@ -221,7 +231,9 @@ fn hold<B: JsonSchema>(full: &str, lenient: &[&str], read: impl Fn(&Json) -> Res
     let schema = json(&serde_json::to_string(&schema).unwrap());
     let walk = Walk::new(&schema, &full);
     // What else a field declares belongs to its type; the generated fields try every type.
-    for (place, body) in walk.within().into_iter().filter(|(place, _)| !place.ends_with(".type oneOf")) {
+    // What else an answer holds belongs to its disposition, likewise.
+    let is_linked = |place: &str| place.ends_with(".type oneOf") || place == "disposition oneOf";
+    for (place, body) in walk.within().into_iter().filter(|(place, _)| !is_linked(place)) {
         assert!(read(&body).is_ok(), "{place} is within: {:?}", read(&body));
     }
     for (place, body) in walk.beyond() {
@@ -255,7 +267,7 @@ fn every_documented_limit_of_a_raise_is_the_readers_own() {
 #[test]
 fn every_documented_limit_of_the_other_bodies_is_the_readers_own() {
     let answer = r#"{"values":{},"via_delivery_id":"dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT","partial":false,"note":"?",
-        "disposition":"decide","capability_uses":[],"rendered_digest":"sha256:00000000000000000000000000000000"}"#;
+        "disposition":"delegate","delegate_to":{"kind":"role","value":"admin"},"capability_uses":[],"rendered_digest":"sha256:00000000000000000000000000000000"}"#;
     // A wrong delivery never blocks an answer (rule S-6).
     let read = |body: &Json| Answer::read(&person(Role::Admin), body.clone()).map(drop);
     hold::<AnswerBody>(answer, &["via_delivery_id pattern"], read);

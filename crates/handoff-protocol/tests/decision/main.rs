@@ -2,15 +2,20 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod agreeing;
 mod answering;
 mod bodies;
 mod bundles;
 mod correcting;
 mod expiring;
 mod idempotency;
+mod interleaving;
 mod later;
 mod leasing;
 mod numbers;
+mod parts;
+mod passing_on;
+mod proofs;
 mod raising;
 mod redeeming;
 mod refusals;

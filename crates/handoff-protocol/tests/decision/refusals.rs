@@ -103,6 +103,10 @@ fn no_refusal_repeats_a_submitted_value() {
     ) {
         check(Answer::read(&person(Role::Viewer), json(&body)).err());
     }
+    let passed_on = with(YES, "disposition", r#""delegate""#);
+    for body in poisoned(&passed_on, &["delegate_to", "delegate_to.kind", "delegate_to.value", "delegate_to.more"]) {
+        check(Answer::read(&person(Role::Viewer), json(&body)).err());
+    }
     for body in poisoned(r#"{"reason":"r"}"#, &["reason", "more"]) {
         check(Cancel::read(&machine(), json(&body)).err());
     }
@@ -114,6 +118,10 @@ fn no_refusal_repeats_a_submitted_value() {
     }
     let mut scene = Scene::new();
     let raised = scene.raise(&approve());
+    let in_part = with(YES, "partial", "true");
+    for body in poisoned(&in_part, &["values.decision", "values.undeclared"]) {
+        check(scene.answer(&raised, &person(Role::Viewer), &body).err());
+    }
     for body in poisoned(YES, &["values.decision", "values.undeclared"]) {
         check(scene.answer(&raised, &person(Role::Viewer), &body).err());
     }

@@ -76,6 +76,7 @@ Variables, each with a key of the configuration file in small letters (`handoffd
   HANDOFF_PUBLIC_BASE          base of the addresses that people open [http://127.0.0.1 and the port]
   HANDOFF_LINK_ONLY_PERMITTED  whether a link alone may answer [false]
   HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the database]
+  HANDOFF_MAX_QUORUM           how many people a request may ask to agree [5]
   HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for, 50 or more [500]; a deadline is acted on at
                                most this and a second late, also without traffic
   HANDOFF_MAX_CONNECTIONS      how many connections to the database, 2 or more [what suits it]

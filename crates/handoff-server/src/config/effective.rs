@@ -25,6 +25,7 @@ impl Config {
             (&setting::BIND, Some(quoted(&self.bind.to_string()))),
             (&setting::PUBLIC_BASE, Some(quoted(&self.public_base.of(self.bind)))),
             (&setting::LINK_ONLY_PERMITTED, Some(self.link_only_permitted.to_string())),
+            (&setting::MAX_QUORUM, Some(self.max_quorum.to_string())),
             (&setting::SIGNING_KEY_FILE, Some(path(&self.signing_key))),
             (&setting::SWEEP_INTERVAL_MS, Some(self.sweep_interval.as_millis().to_string())),
             (&setting::MAX_CONNECTIONS, self.max_connections.map(|connections| connections.to_string())),
@@ -56,7 +57,7 @@ impl Config {
 /// A duration as the help spells it, in hours where it is whole ones.
 fn in_hours(duration: ExactDuration) -> String {
     let seconds = duration.seconds();
-    if seconds % 3600 == 0 { format!("PT{}H", seconds / 3600) } else { duration.to_string() }
+    if seconds.is_multiple_of(3600) { format!("PT{}H", seconds / 3600) } else { duration.to_string() }
 }
 
 /// A text in quotes: the escapes of JSON are escapes of TOML too.

@@ -48,6 +48,7 @@ impl Config {
         source.fill(&setting::BIND, read_bind, &mut config.bind)?;
         source.fill(&setting::PUBLIC_BASE, read_base, &mut config.public_base)?;
         source.fill(&setting::LINK_ONLY_PERMITTED, read_switch, &mut config.link_only_permitted)?;
+        source.fill(&setting::MAX_QUORUM, read_quorum, &mut config.max_quorum)?;
         source.fill(&setting::SWEEP_INTERVAL_MS, read_interval, &mut config.sweep_interval)?;
         source.fill(&setting::MAX_CONNECTIONS, read_connections, &mut config.max_connections)?;
         source.fill(&setting::RATE_LIMIT, read_rate, &mut config.rate_limit_per_minute)?;
@@ -146,6 +147,11 @@ fn read_switch(text: &str) -> Result<bool, String> {
     }
 }
 
+fn read_quorum(text: &str) -> Result<u64, String> {
+    let quorum = text.trim().parse().ok().filter(|quorum| *quorum > 0);
+    quorum.ok_or_else(|| "expected a number of people, 1 or more".to_owned())
+}
+
 fn read_interval(text: &str) -> Result<Duration, String> {
     let interval = text.trim().parse().ok().map(Duration::from_millis);
     interval.filter(|interval| *interval >= MIN_SWEEP_INTERVAL).ok_or_else(|| {
@@ -200,6 +206,7 @@ mod tests {
     const BIND: &str = "HANDOFF_BIND";
     const PUBLIC_BASE: &str = "HANDOFF_PUBLIC_BASE";
     const LINK_ONLY_PERMITTED: &str = "HANDOFF_LINK_ONLY_PERMITTED";
+    const MAX_QUORUM: &str = "HANDOFF_MAX_QUORUM";
     const SWEEP_INTERVAL_MS: &str = "HANDOFF_SWEEP_INTERVAL_MS";
     const MAX_CONNECTIONS: &str = "HANDOFF_MAX_CONNECTIONS";
     const SIGNING_KEY_FILE: &str = "HANDOFF_SIGNING_KEY_FILE";
@@ -238,6 +245,7 @@ mod tests {
         for (text, permitted) in [("true", true), ("1", true), ("false", false), ("0", false)] {
             assert_eq!(with(LINK_ONLY_PERMITTED, text).unwrap().link_only_permitted, permitted);
         }
+        assert_eq!(with(MAX_QUORUM, "9").unwrap().max_quorum, 9);
         assert_eq!(with(SWEEP_INTERVAL_MS, "750").unwrap().sweep_interval, Duration::from_millis(750));
         assert_eq!(with(SWEEP_INTERVAL_MS, "50").unwrap().sweep_interval, Duration::from_millis(50));
         assert_eq!(with(MAX_CONNECTIONS, "3").unwrap().max_connections, NonZeroUsize::new(3));
@@ -262,6 +270,8 @@ mod tests {
             (PUBLIC_BASE, "https://a.example/?hunter2"),
             (PUBLIC_BASE, "https://a.example/#hunter2"),
             (LINK_ONLY_PERMITTED, "hunter2"),
+            (MAX_QUORUM, "0"),
+            (MAX_QUORUM, "hunter2"),
             (SWEEP_INTERVAL_MS, "hunter2"),
             (SWEEP_INTERVAL_MS, "-1"),
             (SWEEP_INTERVAL_MS, "49"),

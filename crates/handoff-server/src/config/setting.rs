@@ -44,6 +44,7 @@ pub(super) static BIND: Setting = setting("HANDOFF_BIND", "bind", Form::Text);
 pub(super) static PUBLIC_BASE: Setting = setting("HANDOFF_PUBLIC_BASE", "public_base", Form::Text);
 pub(super) static LINK_ONLY_PERMITTED: Setting =
     setting("HANDOFF_LINK_ONLY_PERMITTED", "link_only_permitted", Form::Switch);
+pub(super) static MAX_QUORUM: Setting = setting("HANDOFF_MAX_QUORUM", "max_quorum", Form::Number);
 pub(super) static BOOTSTRAP: Setting = setting("HANDOFF_BOOTSTRAP", "bootstrap", Form::Path);
 pub(super) static BOOTSTRAP_JSON: Setting = setting("HANDOFF_BOOTSTRAP_JSON", "bootstrap_json", Form::Text);
 pub(super) static SIGNING_KEY_FILE: Setting = setting("HANDOFF_SIGNING_KEY_FILE", "signing_key_file", Form::Path);
@@ -56,11 +57,12 @@ pub(super) static LOG: Setting = setting("HANDOFF_LOG", "log", Form::Text);
 pub(super) static LOG_FILTER: Setting = setting("RUST_LOG", "log_filter", Form::Text);
 
 /// All of them.
-pub(super) static ALL: [&Setting; 14] = [
+pub(super) static ALL: [&Setting; 15] = [
     &DATABASE_URL,
     &BIND,
     &PUBLIC_BASE,
     &LINK_ONLY_PERMITTED,
+    &MAX_QUORUM,
     &BOOTSTRAP,
     &BOOTSTRAP_JSON,
     &SIGNING_KEY_FILE,

@@ -28,7 +28,7 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
     let path = write(
         directory.path(),
         &format!(
-            "database_url = 'sqlite:{}/a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nsweep_interval_ms = 100\n\
+            "database_url = 'sqlite:{}/a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nmax_quorum = 3\nsweep_interval_ms = 100\n\
              rate_limit_per_minute = 5\nidempotency_window = \"P2D\"\nlog = \"json\"\nsigning_key_file = \"k.json\"\n\
              bootstrap_json = {quoted}\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n",
             directory.path().display()
@@ -44,6 +44,7 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         "bind = \"127.0.0.1:9\"",
         "public_base = \"http://127.0.0.1:9\"",
         "link_only_permitted = true",
+        "max_quorum = 3",
         "rate_limit_per_minute = 5",
         "idempotency_window = \"PT48H\"",
         "bootstrap_json = \"[redacted]\"",

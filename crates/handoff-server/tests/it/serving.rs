@@ -22,6 +22,7 @@ fn one_listener_answers_with_the_api_the_pages_and_one_envelope_for_the_rest() {
     assert!(get("/v1/keys").text("keys.0.kid").starts_with("rk_"), "the signing key is published");
     let page = get("/requests/req_01K3M7QW8ZC4YRXB2N6VD9FTHE");
     assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{page:?}");
+    assert!(page.header("x-request-id").is_some(), "a page can be found in the log, as a call can: {page:?}");
     for path in ["/v1/nowhere", "/nowhere", "/v1"] {
         let refused = get(path);
         assert_eq!((refused.status, refused.text("error.code")), (404, "invalid_request".to_owned()), "{path}");

@@ -9,15 +9,17 @@ use axum::{
 use handoff_protocol::{
     decision::{
         DecisionError, Lacking, Requires,
-        terms::{OnExpiry, RequestState},
+        terms::{AuthorizationState, Mode, OnExpiry, RequestState},
         view::RequestView,
     },
     duration::ExactDuration,
-    id::RequestId,
+    id::{PrincipalId, ReceiptId, RequestId},
+    json::read_str,
     principal::{AuthStrength, FRESH_SECONDS},
     timestamp::Timestamp,
 };
 
+use super::{answer, events, inbox};
 use crate::{
     answer_form::{AnswerForm, Faulty},
     control::{Input, SHOWN},
@@ -25,26 +27,30 @@ use crate::{
     outcome::Outcome,
     page::{self, Frame},
     prompt::Prompt,
+    reader::Reader,
     session::Visitor,
     site::Site,
+    submission::Written,
+    visible,
     when::{Deadline, When},
-    words::{self, Saying},
+    words::{Saying, Words, fill},
 };
 
 /// `GET /requests/{id}`.
 pub(crate) async fn show(
     State(site): State<Site>,
+    reader: Reader,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
     let visitor = match Visitor::find(&site, &headers).await {
         Ok(Some(visitor)) => visitor,
-        Ok(None) => return page::sign_in(),
-        Err(error) => return page::refuse(&error, None),
+        Ok(None) => return page::sign_in(&reader),
+        Err(error) => return page::refuse(&reader, &error, None),
     };
     match load(&site, &visitor, path).await {
-        Ok(loaded) => respond(StatusCode::OK, &site, &visitor, loaded, &Occasion::Looking),
-        Err(error) => page::refuse(&error, Some(&visitor)),
+        Ok(loaded) => respond(StatusCode::OK, &site, &reader, &visitor, loaded, &Occasion::Looking).await,
+        Err(error) => page::refuse(&reader, &error, Some(&visitor)),
     }
 }
 
@@ -82,22 +88,36 @@ pub(super) enum Occasion<'a> {
     /// An answer has faults, or the question changed under it.
     Faulty(Faulty<'a>),
     /// An answer came to nothing.
-    Refused { saying: Saying, detail: Option<String> },
+    Refused { saying: Saying, detail: Option<String>, written: Vec<Written> },
 }
 
 #[derive(Template)]
 #[template(path = "request.html")]
 struct RequestPage {
+    words: &'static Words,
     frame: Frame,
+    id: RequestId,
     prompt: Prompt,
     state: &'static str,
     /// What the state is called in the stylesheet.
     tone: &'static str,
+    /// What the urgency is called in the stylesheet.
+    spine: &'static str,
     urgency: Option<&'static str>,
+    is_test: bool,
     facts: Facts,
+    effect: Effect,
     notice: Option<Notice>,
+    /// What was written into a form that came to nothing.
+    written: Vec<Written>,
     answer_form: Option<AnswerForm>,
     outcome: Option<Outcome>,
+    /// What a correction says that it should have been.
+    corrected: Option<Outcome>,
+    /// Who decided and when, in a sentence.
+    settled: Option<String>,
+    /// What the events of this page go on after; none where nothing can change any more.
+    seen: Option<String>,
 }
 
 /// What is known about a request besides what it asks.
@@ -105,92 +125,168 @@ struct Facts {
     asked_at: When,
     /// Who asks, where that is known by name.
     asked_by: Option<String>,
+    /// On whose behalf they ask.
+    asked_for: Option<String>,
+    /// On whose behalf the visitor answers.
+    answered_for: Option<String>,
     /// What the program that waits calls this.
     waiter: String,
     deadline: Option<Deadline>,
+    is_pending: bool,
     /// Until when the visitor's sign-in is fresh, where the answer needs that.
     fresh_until: Option<Deadline>,
     otherwise: Option<&'static str>,
     reason: Option<String>,
+    version: u64,
+    digest: String,
+}
+
+/// What an answer lets the program do, in sentences.
+struct Effect {
+    sentences: Vec<String>,
+    /// What it is bound to, where that was fixed beforehand.
+    digest: Option<String>,
 }
 
 /// Answers with the page of a request as it stands.
-pub(super) fn respond(
+pub(super) async fn respond(
     status: StatusCode,
     site: &Site,
+    reader: &Reader,
     visitor: &Visitor,
     loaded: LoadedRequest,
     occasion: &Occasion<'_>,
 ) -> Response {
     let LoadedRequest { view, requires } = loaded;
+    let words = reader.words;
     let now = site.engine.now();
-    let lacking = requires.authority.check(&visitor.principal, now).err();
+    let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, now).err();
     let is_pending = view.state == RequestState::Pending;
-    let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(sealed, &requires));
+    let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(reader, sealed, &requires));
+    let corrected = match view.corrections.last() {
+        Some(id) => correction(site, reader, visitor, *id, &requires).await,
+        None => None,
+    };
     let mut answer_form = None;
     if is_pending && lacking.is_none() && !matches!(occasion, Occasion::Refused { .. }) {
         let faulty = match occasion {
             Occasion::Faulty(faulty) => Some(*faulty),
             Occasion::Looking | Occasion::Refused { .. } => None,
         };
-        match AnswerForm::new(visitor, &view, &requires, faulty) {
+        match AnswerForm::new(reader, visitor, &view, &requires, faulty) {
             Ok(form) => answer_form = Some(form),
-            Err(error) => return page::refuse(&error, Some(visitor)),
+            Err(error) => return page::refuse(reader, &error, Some(visitor)),
         }
     }
     let notice = match (occasion, &answer_form) {
-        (Occasion::Refused { saying, detail }, _) => Some(Notice::alert(*saying, detail.as_deref())),
+        (Occasion::Refused { saying, detail, .. }, _) => Some(Notice::alert(*saying, detail.as_deref())),
         (Occasion::Faulty(faulty), Some(form)) => {
-            let faults = form.faults(faulty.fields, &requires);
+            let faults = form.faults(words, faulty.fields, &requires);
             let saying = match (faulty.is_stale, faults.is_empty()) {
-                (true, true) => words::STALE,
-                (true, false) => words::STALE_AND_FAULTY,
-                (false, _) => words::FAULTY,
+                (true, true) => words.stale,
+                (true, false) => words.stale_and_faulty,
+                (false, _) => words.faulty,
             };
             Some(Notice { faults, ..Notice::alert(saying, None) })
         }
-        (Occasion::Faulty(_) | Occasion::Looking, _) => standing(&view, lacking),
+        (Occasion::Faulty(_) | Occasion::Looking, _) => {
+            standing(reader, &view, &requires, visitor, lacking, outcome.as_ref())
+        }
     };
     let notice = notice.map(|notice| Notice { next: view.superseded_by, ..notice });
     let (state, tone) = match view.state {
-        RequestState::Pending => (words::STATE_PENDING, "pending"),
-        RequestState::Answered => (words::STATE_ANSWERED, "answered"),
-        RequestState::Expired => (words::STATE_EXPIRED, "ended"),
-        RequestState::Cancelled => (words::STATE_CANCELLED, "ended"),
-        RequestState::Superseded => (words::STATE_SUPERSEDED, "ended"),
+        RequestState::Pending => (words.state_pending, "pending"),
+        RequestState::Answered => (words.state_answered, "answered"),
+        RequestState::Expired => (words.state_expired, "ended"),
+        RequestState::Cancelled => (words.state_cancelled, "ended"),
+        RequestState::Superseded => (words.state_superseded, "ended"),
     };
     let page = RequestPage {
-        frame: Frame::new(Some(visitor)),
-        prompt: Prompt::read(&view.prompt),
+        words,
+        frame: Frame::new(reader, Some(visitor)),
+        id: view.id,
+        prompt: Prompt::read(&view.prompt, words),
         state,
         tone,
-        urgency: words::urgency(view.urgency),
-        facts: Facts::new(&view, &requires, visitor, now),
+        spine: inbox::tone(view.urgency),
+        urgency: words.urgency(view.urgency),
+        is_test: view.test_mode,
+        facts: Facts::new(site, reader, &view, &requires, visitor, now).await,
+        effect: Effect::new(site, reader, &view),
         notice,
+        written: match occasion {
+            Occasion::Refused { written, .. } => written.clone(),
+            Occasion::Looking | Occasion::Faulty(_) => Vec::new(),
+        },
         answer_form,
+        settled: outcome.as_ref().map(|outcome| settled(words, outcome)),
         outcome,
+        corrected,
+        seen: is_pending.then(|| events::standing(view.version, view.state)),
     };
     page::render(status, &page)
 }
 
-/// What there is to say of where a request stands, to somebody who only looks.
-fn standing(view: &RequestView, lacking: Option<Lacking>) -> Option<Notice> {
-    match view.state {
-        RequestState::Pending => {
-            lacking.map(|lacking| Notice::calm(words::can_only_read(lacking), Some(&words::lacking(lacking))))
-        }
-        RequestState::Answered => {
-            view.corrections.last().map(|id| Notice::calm(words::CORRECTED, Some(&id.to_string())))
-        }
-        RequestState::Expired => Some(Notice::calm(words::EXPIRED, None)),
-        RequestState::Cancelled => Some(Notice::calm(words::CANCELLED, view.cancel_reason.as_deref())),
-        RequestState::Superseded => Some(Notice::calm(words::SUPERSEDED, None)),
+/// What a correcting receipt says; nothing if it cannot be read, since its number is on the page all the same.
+async fn correction(
+    site: &Site,
+    reader: &Reader,
+    visitor: &Visitor,
+    id: ReceiptId,
+    requires: &Requires,
+) -> Option<Outcome> {
+    let sealed = site.engine.receipt(&visitor.principal, id).await.ok()?;
+    Outcome::read(reader, &read_str(&sealed).ok()?, requires)
+}
+
+/// Who decided and when, in a sentence.
+fn settled(words: &Words, outcome: &Outcome) -> String {
+    match outcome.by_policy {
+        Some(saying) => saying.to_owned(),
+        None => fill(words.receipt_by, &[&outcome.who, &outcome.at.text]),
     }
+}
+
+/// What there is to say of where a request stands, to somebody who only looks.
+fn standing(
+    reader: &Reader,
+    view: &RequestView,
+    requires: &Requires,
+    visitor: &Visitor,
+    lacking: Option<Lacking>,
+    outcome: Option<&Outcome>,
+) -> Option<Notice> {
+    let words = reader.words;
+    match view.state {
+        RequestState::Pending => match lacking {
+            Some(lacking) => Some(Notice::calm(words.can_only_read(lacking), Some(&words.lacking(lacking)))),
+            None => on_the_way(words, view, requires, visitor),
+        },
+        RequestState::Answered => {
+            view.corrections.last().map(|id| Notice::calm(words.corrected, Some(&id.to_string())))
+        }
+        RequestState::Expired => {
+            let at = outcome.map(|outcome| fill(words.lapsed_at, &[&outcome.at.text]));
+            Some(Notice::calm(words.expired, at.as_deref()))
+        }
+        RequestState::Cancelled => Some(Notice::calm(words.cancelled, answer::reason(reader, view).as_deref())),
+        RequestState::Superseded => Some(Notice::calm(words.superseded, None)),
+    }
+}
+
+/// What was given already, to somebody who may answer: their own answer where it is not enough alone, or parts.
+fn on_the_way(words: &Words, view: &RequestView, requires: &Requires, visitor: &Visitor) -> Option<Notice> {
+    let visitor = visitor.principal.id();
+    if view.endorsements.iter().any(|endorser| endorser.principal_id.is_some() && endorser.principal_id == visitor) {
+        let needed = words.must_agree(requires.authority.quorum, view.endorsements.len());
+        return Some(Notice::calm(words.endorsed, Some(&needed)));
+    }
+    (!view.steps.is_empty()).then(|| Notice::calm(words.given_in_part, None))
 }
 
 /// Who asks, by name.
 pub(super) fn asker(view: &RequestView) -> Option<String> {
-    view.raised_by_display.clone().filter(|name| !name.trim().is_empty())
+    view.raised_by_display.as_deref().filter(|name| !visible::is_blank(name)).map(visible::line)
 }
 
 /// Until when the visitor's sign-in is worth what the answer needs, where that passes (rule A-5).
@@ -205,20 +301,63 @@ fn fresh_until(requires: &Requires, visitor: &Visitor, now: Timestamp) -> Option
 }
 
 impl Facts {
-    fn new(view: &RequestView, requires: &Requires, visitor: &Visitor, now: Timestamp) -> Self {
+    async fn new(
+        site: &Site,
+        reader: &Reader,
+        view: &RequestView,
+        requires: &Requires,
+        visitor: &Visitor,
+        now: Timestamp,
+    ) -> Self {
         let policy = view.ttl_policy.as_ref().map(|policy| policy.on_expiry);
         let is_pending = view.state == RequestState::Pending;
         let ends = view.expires_at.is_some() || policy == Some(OnExpiry::Park);
+        let deadline = |at: Option<Timestamp>| at.filter(|_| is_pending).map(|at| Deadline::new(reader, at, now));
         Self {
-            asked_at: When(view.created_at),
+            asked_at: When::new(reader, view.created_at),
             asked_by: asker(view),
-            waiter: view.waiter_ref.as_str().to_owned(),
-            deadline: view.expires_at.filter(|_| is_pending).map(|at| Deadline { at: When(at), now }),
-            fresh_until: fresh_until(requires, visitor, now)
-                .filter(|_| is_pending)
-                .map(|at| Deadline { at: When(at), now }),
-            otherwise: (is_pending && ends).then(|| words::otherwise(policy)),
-            reason: requires.authority.reason.clone(),
+            asked_for: name_of(site, visitor, view.raised_on_behalf_of).await,
+            answered_for: name_of(site, visitor, visitor.principal.on_behalf_of).await.filter(|_| is_pending),
+            waiter: visible::line(view.waiter_ref.as_str()),
+            deadline: deadline(view.expires_at),
+            is_pending,
+            fresh_until: deadline(fresh_until(requires, visitor, now)),
+            otherwise: (is_pending && ends).then(|| reader.words.otherwise(policy)),
+            reason: requires.authority.reason.as_deref().map(visible::lines),
+            version: view.version,
+            digest: view.rendered_digest.to_string(),
         }
+    }
+}
+
+/// What a member of the visitor's tenant is called; its id where it has no name.
+async fn name_of(site: &Site, visitor: &Visitor, id: Option<PrincipalId>) -> Option<String> {
+    let id = id?;
+    let member = site.engine.member(visitor.principal.tenant, id).await.ok();
+    let name = member.and_then(|member| member.display).filter(|name| !visible::is_blank(name));
+    Some(name.map_or_else(|| id.to_string(), |name| visible::line(&name)))
+}
+
+impl Effect {
+    fn new(site: &Site, reader: &Reader, view: &RequestView) -> Self {
+        let words = reader.words;
+        let digest = view.effect_digest.as_ref().map(|digest| digest.as_str().to_owned());
+        let Some(authorization) = &view.authorization else {
+            let hours = site.engine.policy().authorization_ttl.seconds() / 3600;
+            let mode = match view.mode {
+                Mode::Gated => words.effect_gated,
+                Mode::Advisory => words.effect_advisory,
+            };
+            return Self { sentences: vec![fill(words.effect_once, &[&hours.to_string()]), mode.to_owned()], digest };
+        };
+        let sentence = match authorization.state {
+            AuthorizationState::Open => fill(words.effect_open, &[&When::new(reader, authorization.expires_at).text]),
+            AuthorizationState::Expired => words.effect_expired.to_owned(),
+            AuthorizationState::Spent => {
+                let at = authorization.redemptions.first().map_or(authorization.expires_at, |first| first.redeemed_at);
+                fill(words.effect_spent, &[&When::new(reader, at).text])
+            }
+        };
+        Self { sentences: vec![sentence], digest }
     }
 }

@@ -14,6 +14,8 @@ use crate::html::{self, PageForm};
 pub(crate) struct Browser {
     address: SocketAddr,
     pub(crate) cookie: Option<String>,
+    /// What the pages remember beside the session.
+    pub(crate) others: Vec<(String, String)>,
 }
 
 /// What came back.
@@ -51,7 +53,7 @@ impl Reply {
 
 impl Browser {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        Self { address, cookie: None }
+        Self { address, cookie: None, others: Vec::new() }
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Reply {
@@ -78,10 +80,13 @@ impl Browser {
     }
 
     pub(crate) async fn call(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
-        if let Some(cookie) = &self.cookie {
-            head.push_str(&format!("Cookie: theme=dark; handoff_session={cookie}\r\n"));
+        let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            head.push_str(&format!("Host: {}\r\n", self.address));
         }
+        let session = self.cookie.iter().map(|cookie| format!("; handoff_session={cookie}"));
+        let others = self.others.iter().map(|(name, value)| format!("; {name}={value}"));
+        head.push_str(&format!("Cookie: theme=dark{}\r\n", session.chain(others).collect::<String>()));
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -93,10 +98,15 @@ impl Browser {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).await.unwrap();
         let reply = read_reply(&String::from_utf8(bytes).expect("pages are UTF-8"));
-        if let Some(cookie) = reply.header("set-cookie") {
+        for (_, cookie) in reply.headers.iter().filter(|(name, _)| name == "set-cookie") {
             let (pair, _) = cookie.split_once(';').unwrap();
-            let value = pair.strip_prefix("handoff_session=").expect("we set one cookie");
-            self.cookie = (!value.is_empty()).then(|| value.to_owned());
+            let (name, value) = pair.split_once('=').unwrap();
+            if name == "handoff_session" {
+                self.cookie = (!value.is_empty()).then(|| value.to_owned());
+            } else {
+                self.others.retain(|(found, _)| found != name);
+                self.others.push((name.to_owned(), value.to_owned()));
+            }
         }
         reply
     }

@@ -135,6 +135,45 @@ async fn what_the_page_does_not_offer_is_refused_by_the_engine_in_words() {
 }
 
 #[tokio::test]
+async fn a_form_that_says_two_things_where_one_can_be_meant_is_refused() {
+    let world = World::new().await;
+    let (mut ada, form, id) = open(&world, ALL).await;
+    let form = form.pick("v.one", "A").pick("v.sure", "No").tick("v.read", "I confirm this");
+    let body = form.tick("v.many", "X").encode();
+    let tag = |label: &str| {
+        let digest = handoff_protocol::digest::Digest::of(label.as_bytes());
+        digest.hex()
+    };
+    let (blank, x) = (tag(""), tag("x\r\ny"));
+    for more in [
+        format!("v.one={blank}"),
+        "v.sure=yes".to_owned(),
+        "v.words=other".to_owned(),
+        "note=other".to_owned(),
+        "csrf=x".to_owned(),
+        "nonce=x".to_owned(),
+        format!("v.many={x}"),
+        "v.many=1&v.many=2".to_owned(),
+    ] {
+        ada.post(&format!("/requests/{id}"), &[], &format!("{body}&{more}")).await.is(400).says("could not be read");
+    }
+    assert_eq!(world.decided(id).await, None);
+    ada.post(&format!("/requests/{id}"), &[], &body).await.is(303);
+}
+
+#[tokio::test]
+async fn an_option_is_picked_by_its_tag_and_not_by_its_id() {
+    let world = World::new().await;
+    let (mut ada, form, id) = open(&world, ALL).await;
+    let form = form.pick("v.one", "A").pick("v.sure", "No").tick("v.read", "I confirm this");
+    for forged in [form.clone().forge("v.one", "a"), form.clone().forge("v.many", "z")] {
+        ada.send(&forged).await.is(422).says("Choose from what is shown.");
+    }
+    assert_eq!(world.decided(id).await, None);
+    ada.send(&form).await.is(303);
+}
+
+#[tokio::test]
 async fn a_note_that_is_too_long_is_said_beside_the_note() {
     let world = World::new().await;
     let (mut ada, form, id) = open(&world, "[]").await;

@@ -48,7 +48,7 @@ async fn whose_sign_in_is_older_reads_and_is_told_how_to_enter_again() {
         .says("You can read this request, but not answer it yet")
         .says("Open a new one-time link to enter again, then answer within five minutes.");
     assert!(!page.body.contains("name=\"nonce\"") && !page.text().contains("fresh until"));
-    ada.get("/").await.says("you can read this one, not answer it");
+    ada.get("/").await.says("· You can read this request, but not answer it yet");
     let page = ada.send(&answer_form(&seen, id)).await;
     page.is(403)
         .says("You may not answer this request yet")

@@ -24,6 +24,7 @@ impl Tag {
 /// Every start and end tag, in order; an end tag's name begins with `/`.
 pub(crate) fn tags(html: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
+    let html = without_style(html);
     for piece in html.split('<').skip(1) {
         // Attribute values of ours hold no `>`: askama escapes it.
         let (inside, text) = piece.split_once('>').expect("every tag ends");
@@ -31,6 +32,13 @@ pub(crate) fn tags(html: &str) -> Vec<Tag> {
         tags.push(Tag { name: name.to_owned(), attributes: attributes(rest), text: unescape(text) });
     }
     tags
+}
+
+/// A page without its stylesheet, which nobody reads.
+pub(crate) fn without_style(html: &str) -> String {
+    let Some((before, rest)) = html.split_once("<style>") else { return html.to_owned() };
+    let (_, after) = rest.split_once("</style>").expect("a stylesheet ends");
+    format!("{before}{after}")
 }
 
 fn attributes(text: &str) -> HashMap<String, String> {

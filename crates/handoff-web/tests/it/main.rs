@@ -9,15 +9,23 @@
     reason = "tests fail by panicking"
 )]
 
+mod agents;
 mod browser;
 mod changed;
 mod documents;
 mod entering;
+mod events;
 mod fields;
 mod fresh;
 mod html;
 mod inbox;
+mod languages;
+mod leaving;
+mod logs;
+mod proof;
 mod request;
 mod safety;
 mod settled;
+mod together;
+mod weight;
 mod world;

@@ -40,15 +40,17 @@ async fn a_person_reads_a_request_answers_it_and_gets_the_receipt_in_words() {
         .says("It was charged twice. Both on one day.")
         .says("Answer by 1 January 2026, 04:00 UTC (4 hours left)")
         .says("If nobody answers It counts as a refusal.")
-        .says("Asked by Deploy bot Its reference: run:refunds")
+        .says("Asked by Deploy bot , 1 January 2026, 00:00 UTC")
+        .says("Its reference: run:refunds")
+        .says("Your answer lets the program act on it once, and within 24 hours.")
         .says("2026-07-28 2400")
         .says("Please refund.")
         .says("doc-7");
-    assert!(page.body.contains("<pre><bdi>{\n  &#34;a&#34;: 1\n}</bdi></pre>"), "{}", page.body);
-    assert!(page.body.contains("It was charged twice.\nBoth on one day."));
-    assert!(page.body.contains(r#"<a href="https://billing.example/inv/8821" rel="noopener noreferrer""#));
+    assert!(page.body.contains("<pre tabindex=\"0\"><bdi>{\n  &#34;a&#34;: 1\n}</bdi></pre>"), "{}", page.body);
+    assert!(page.body.contains("It was charged twice.<br>\nBoth on one day."));
+    assert!(page.body.contains(r#"<a href="https://billing.example/inv/8821" rel="noopener noreferrer"#));
     assert!(!page.body.contains(r#"href="javascript"#));
-    assert!(page.body.len() < 30_000, "{}", page.body.len());
+    assert!(page.body.len() < 40_000, "{}", page.body.len());
 
     let form = answer_form(&page, id).pick("v.decision", "Refund it").fill("note", "Called them.\nAll fine.");
     let reply = ada.send(&form).await;
@@ -102,9 +104,64 @@ async fn a_program_without_a_name_is_told_by_its_reference_alone() {
         raise(&world.engine, &nameless, r#"{"waiter_ref":"w:1","prompt":{"title":"Go on?"},"requires":{"v":1}}"#).await;
     let mut ada = world.entered("Ada", Role::Editor).await;
     let page = ada.get(&format!("/requests/{id}")).await;
-    page.is(200).says("Asked by A program without a name Its reference: w:1");
+    page.is(200).says("Asked by A program without a name, 1 January 2026, 00:00 UTC");
     let inbox = ada.get("/").await;
     inbox.is(200).says("Asked 1 January 2026");
+}
+
+#[tokio::test]
+async fn what_was_written_comes_back_when_the_answer_comes_to_nothing() {
+    let world = World::new().await;
+    let fields = r#"[{"name":"why","type":"text"},{"name":"sum","type":"number"},{"name":"sure","type":"boolean"}]"#;
+    let id = world.ask(fields).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let form = answer_form(&page, id).fill("v.why", "We <owe> it.").fill("note", "Checked.").pick("v.sure", "Yes");
+    let mut out = ada.clone();
+    out.cookie = None;
+    let page = out.send(&form).await;
+    page.is(401).says("What you wrote, to copy why We <owe> it. Note for the record Checked.");
+    assert!(!page.text().contains("sum"));
+    let foreign = out.post(&form.action, &[("Origin", "https://evil.example")], &form.encode()).await;
+    assert!(!foreign.is(401).text().contains("Checked."), "no other site puts words on our pages");
+    world
+        .engine
+        .cancel(&world.machine, id, handoff_protocol::json::read_str(r#"{"reason":"x"}"#).unwrap(), None)
+        .await
+        .unwrap();
+    ada.send(&form)
+        .await
+        .is(409)
+        .says("This request was withdrawn")
+        .says("why We <owe> it. Note for the record Checked.");
+}
+
+#[tokio::test]
+async fn options_that_look_alike_or_like_nothing_have_their_ids_beside_them() {
+    let world = World::new().await;
+    let options = r#"[{"id":"pay","label":"Approve"},{"id":"delete","label":"Appr\u200dove"},{"id":"keep","label":"\u2800\u3164"},{"id":"x","label":"Wait"}]"#;
+    let id = world
+        .ask(&format!(r#"[{{"name":"decision","label":"\u200e\u2800","type":"choice","options":{options}}}]"#))
+        .await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    page.is(200).says("Decision (optional) Approve (pay)").says("(delete) keep Wait");
+    ada.send(&answer_form(&page, id).pick("v.decision", "Approve (pay)")).await.is(303);
+    ada.get(&format!("/requests/{id}")).await.says("Decision Approve (pay)");
+}
+
+#[tokio::test]
+async fn a_test_says_that_it_is_one_on_the_list_and_on_the_receipt_too() {
+    let world = World::new().await;
+    let body = format!(
+        r#"{{"waiter_ref":"t","test_mode":true,"prompt":{{"title":"Go on?"}},"requires":{{"v":1,"answer":{{"fields":{YES_NO}}}}}}}"#
+    );
+    let id = world.raise(&body).await;
+    let mut ada = world.entered("Ada", Role::Editor).await;
+    ada.get("/").await.says("Test: nothing real depends on it");
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let reply = ada.send(&answer_form(page.says("Test: nothing real"), id).pick("v.decision", "Refund it")).await;
+    ada.follow(&reply).await.says("Answered Test: nothing real depends on it");
 }
 
 #[tokio::test]
@@ -171,27 +228,26 @@ async fn hostile_text_stays_text() {
     let id = world.raise(&body).await;
     let mut mallory = world.entered("<b>Mallory</b>\u{202e}", Role::Viewer).await;
     let page = mallory.get(&format!("/requests/{id}")).await;
+    let shown = "</title><script>alert(1)</script>\" onmouseover=\"x ' & ⟨U+202E⟩txt";
     let plain = "</title><script>alert(1)</script>\" onmouseover=\"x ' & \u{202e}txt";
     let form = answer_form(&page, id);
     assert_eq!(form.get("v.a"), Some(format!("</textarea>{plain}").as_str()));
-    let form = form.pick("v.b", plain).fill("note", plain);
+    let form = form.pick("v.b", shown).fill("note", plain);
     let inbox = mallory.get("/").await;
     let reply = mallory.send(&form).await;
     let receipt = mallory.follow(&reply).await;
     for page in [&page, &inbox, &receipt] {
         page.is(200);
-        for planted in ["<script", "<img", "<b>", "</textarea><", "\" onmouseover", "\"onclick"] {
+        for planted in ["<script>", "<img", "<b>", "</textarea><", "\" onmouseover", "\"onclick"] {
             assert!(!page.body.contains(planted), "{planted} in {}", page.body);
         }
-        // The title of the window needs no isolation; everywhere else user text stands in a `bdi` or an attribute.
-        let (_, body) = page.body.split_once("</head>").unwrap();
-        for (place, _) in body.match_indices('\u{202e}') {
-            let before = &body[..place];
-            let is_open = |start: &str, end: &str| before.rfind(start) > before.rfind(end);
-            let in_attribute = before.rfind("=\"").is_some_and(|start| !before[start + 2..].contains('"'));
-            let isolated = is_open("<bdi", "</bdi>") || is_open("<textarea", "</textarea>") || in_attribute;
-            assert!(isolated, "not isolated: {}", &before[before.len().saturating_sub(200)..]);
+        // What turns the direction of writing is shown by name; only what a person edits keeps it.
+        for (place, _) in page.body.match_indices('\u{202e}') {
+            let before = &page.body[..place];
+            let in_a_box = before.rfind("<textarea") > before.rfind("</textarea>");
+            let in_a_line = before.rfind(" value=\"").is_some_and(|start| !before[start + 8..].contains('"'));
+            assert!(in_a_box || in_a_line, "{}", &before[before.len().saturating_sub(200)..]);
         }
     }
-    receipt.says(plain);
+    receipt.says(shown);
 }

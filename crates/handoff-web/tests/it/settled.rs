@@ -75,6 +75,7 @@ async fn a_corrected_decision_names_the_receipt_that_corrects_it() {
     let corrected = corrected.get("id").and_then(Json::as_str).unwrap().to_owned();
     let page = ada.get(&format!("/requests/{id}")).await;
     page.is(200).says("This decision was corrected").says(&corrected).says("Decision Refund it");
+    page.says("What it should have been Decision Don't refund a slip Decided by Eve");
 }
 
 #[tokio::test]
@@ -110,9 +111,11 @@ async fn a_withdrawn_request_gives_its_owners_reason() {
     let reason = read_str(r#"{"reason":"The run was <stopped>."}"#).unwrap();
     world.engine.cancel(&world.machine, id, reason, None).await.unwrap();
     let page = ada.get(&format!("/requests/{id}")).await;
-    page.is(200).says("Withdrawn").says("No answer is needed any more. The run was <stopped>.");
+    page.is(200).says("Withdrawn").says("No answer is needed any more. The reason given: The run was <stopped>.");
     let page = ada.send(&answer_form(&before, id).pick("v.decision", "Refund it")).await;
-    page.is(409).says("This request was withdrawn").says("Your answer was not recorded. The run was <stopped>.");
+    page.is(409)
+        .says("This request was withdrawn")
+        .says("Your answer was not recorded. The reason given: The run was <stopped>.");
 }
 
 #[tokio::test]
@@ -128,7 +131,8 @@ async fn without_the_authority_a_person_reads_and_cannot_answer() {
     let page = bob.get(&path).await;
     page.is(200).says("Go on?").says("You can read this request, but not answer it").says("“admin”");
     assert!(!page.body.contains("name=\"nonce\""));
-    bob.get("/").await.says("you can read this one, not answer it");
+    bob.get("/").await.says("Nothing waits for you.");
+    bob.get("/?show=all").await.says("you can read this one, not answer it");
 }
 
 #[tokio::test]

@@ -46,8 +46,15 @@ fn composed(args: &Args) -> Result<Json, Failure> {
     let mut requires = Object::new();
     requires.insert("v", 1);
     requires.insert("answer", Json::object([("fields", fields)].map(|(name, fields)| (name, Json::from(fields)))));
+    let mut authority = Object::new();
     if let Some(role) = &args.role {
-        requires.insert("authority", Json::object([("min_role", Json::from(role.as_str()))]));
+        authority.insert("min_role", role.as_str());
+    }
+    if let Some(quorum) = args.quorum {
+        authority.insert("quorum", quorum);
+    }
+    if !authority.is_empty() {
+        requires.insert("authority", authority);
     }
     let requires = Json::from(requires);
     let mut body = Object::new();

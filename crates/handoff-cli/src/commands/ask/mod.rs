@@ -65,7 +65,8 @@ pub(crate) struct Args {
         long,
         value_name = "FILE",
         conflicts_with_all = [
-            "title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "leased", "role", "test"
+            "title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "leased", "role", "test",
+            "quorum"
         ]
     )]
     file: Option<PathBuf>,
@@ -91,6 +92,9 @@ pub(crate) struct Args {
     /// The least role that may answer
     #[arg(long, value_parser = ["viewer", "editor", "admin"])]
     role: Option<String>,
+    /// How many people must agree
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    quorum: Option<u64>,
     /// What makes this call the same call when it is made again
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
@@ -112,7 +116,7 @@ pub(crate) struct Args {
         value_parser = names::request,
         conflicts_with_all = [
             "title", "body", "fields", "options", "file", "ttl", "on_expiry", "default_answer", "leased", "waiter_ref",
-            "role", "idempotency_key", "no_wait", "test"
+            "role", "quorum", "idempotency_key", "no_wait", "test"
         ]
     )]
     resume: Option<RequestId>,

@@ -1,9 +1,9 @@
 //! The bodies of an answer and of a correction.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Unavailable, is_not_set};
+use super::{Assignee, AssigneeKind, Unavailable, is_not_set};
 use crate::{
     decision::limits,
     digest::AnyDigest,
@@ -24,9 +24,8 @@ pub struct AnswerBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = null))]
     pub via_delivery_id: Option<DeliveryId>,
-    /// Whether more is to come; this server takes whole answers alone.
+    /// Whether more is to come: what is given is recorded, and the request stays pending and asks for the rest.
     #[serde(default, skip_serializing_if = "is_not_set")]
-    #[schemars(schema_with = "only_false")]
     pub partial: bool,
     /// What the person adds in words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,6 +34,9 @@ pub struct AnswerBody {
     /// What the person does with the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disposition: Option<DispositionSpec>,
+    /// Whom the person passes the request on to, for the disposition `delegate` and no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delegate_to: Option<Assignee>,
     /// What was used on the way; this server has nothing to offer, so the list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Json>", length(max = 0))]
@@ -58,7 +60,7 @@ pub struct CorrectBody {
     pub note: String,
 }
 
-/// What a person does with a request.
+/// What a person does with a request. Only a decision can settle it.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -66,6 +68,10 @@ pub struct CorrectBody {
 pub enum DispositionSpec {
     /// Decides it.
     Decide,
+    /// Passes it on.
+    Delegate,
+    /// Says that they cannot.
+    Unable,
 }
 
 impl AnswerBody {
@@ -79,6 +85,28 @@ impl AnswerBody {
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
+        self
+    }
+
+    /// Gives a part: the request stays pending and asks for the rest.
+    #[must_use]
+    pub fn partial(mut self) -> Self {
+        self.partial = true;
+        self
+    }
+
+    /// Passes the request on to whom a value names; nothing is decided.
+    #[must_use]
+    pub fn delegate_to(mut self, kind: AssigneeKind, value: impl Into<String>) -> Self {
+        self.disposition = Some(DispositionSpec::Delegate);
+        self.delegate_to = Some(Assignee { kind, value: value.into() });
+        self
+    }
+
+    /// Says that the person cannot answer; nothing is decided.
+    #[must_use]
+    pub fn unable(mut self) -> Self {
+        self.disposition = Some(DispositionSpec::Unable);
         self
     }
 
@@ -96,8 +124,4 @@ impl CorrectBody {
     pub fn new(values: Object, note: impl Into<String>) -> Self {
         Self { values, note: note.into() }
     }
-}
-
-fn only_false(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "boolean", "const": false })
 }

@@ -24,9 +24,9 @@ pub struct AuthoritySpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::ASSIGNEES))]
     pub assignees: Vec<Assignee>,
-    /// How many must agree.
+    /// How many must agree, up to what the deployment takes; one where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = limits::MAX_QUORUM))]
+    #[schemars(range(min = 1))]
     pub quorum: Option<u64>,
     /// Can only be true: a requester never decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct AuthoritySpec {
     pub reason: Option<String>,
 }
 
-/// One who may answer.
+/// One who may answer, or whom a request is passed on to.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assignee {
@@ -73,6 +73,13 @@ impl AuthoritySpec {
     #[must_use]
     pub fn auth_strength(mut self, strength: AuthStrength) -> Self {
         self.auth_strength = Some(strength);
+        self
+    }
+
+    /// Sets how many must agree.
+    #[must_use]
+    pub fn quorum(mut self, quorum: u64) -> Self {
+        self.quorum = Some(quorum);
         self
     }
 
