@@ -43,7 +43,7 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connec
         "PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA secure_delete = ON;
-         PRAGMA cache_size = -32000;
+         PRAGMA cache_size = -20000;
          PRAGMA wal_autocheckpoint = 2000;
          PRAGMA journal_size_limit = 67108864;",
     )?;
