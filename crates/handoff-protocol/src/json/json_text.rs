@@ -13,7 +13,7 @@ pub(super) const JSON_TEXT: &str = "$handoff::json::JsonText";
 
 /// A JSON text that is served as it was kept, byte for byte: a sealed receipt (rule E-8).
 ///
-/// In [`to_text`](super::to_text) it stands as it is, without being read.
+/// In [`to_text`](super::to_text()) it stands as it is, without being read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct JsonText(Arc<str>);
 
