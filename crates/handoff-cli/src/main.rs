@@ -25,6 +25,10 @@ use std::process::ExitCode;
 
 use self::{cli::Command, exit::Exit, failure::Failure};
 
+/// What is kept and served is JSON, in many small pieces of memory.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let command = match usage::read() {
         Ok(cli) => cli.command,

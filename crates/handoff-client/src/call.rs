@@ -89,19 +89,46 @@ impl Client {
     pub(crate) async fn send(&self, call: Call<'_>) -> Result<Reply, ClientError> {
         let mut failed = 0;
         loop {
-            match self.attempt(&call).await {
+            match self.whole(&call).await {
                 Ok(reply) => return Ok(reply),
-                Err(Lost::Final(error)) => return Err(error),
-                Err(Lost::Transport(problem)) if failed + 1 >= self.transport.tries => {
-                    return Err(ClientError::Transport(problem));
-                }
-                Err(Lost::Transport(_)) => tokio::time::sleep(pause(self.transport.backoff, failed)).await,
+                Err(lost) => self.pause_after(lost, &mut failed).await?,
             }
-            failed += 1;
         }
     }
 
-    async fn attempt(&self, call: &Call<'_>) -> Result<Reply, Lost> {
+    /// Makes a call whose success is read as it comes. Once it has begun it is not tried again.
+    pub(crate) async fn open(&self, call: Call<'_>) -> Result<Pieces, ClientError> {
+        let mut failed = 0;
+        loop {
+            match self.attempt(&call).await {
+                Ok(response) => return Ok(Pieces(response)),
+                Err(lost) => self.pause_after(lost, &mut failed).await?,
+            }
+        }
+    }
+
+    /// Waits before another try, unless there is none.
+    async fn pause_after(&self, lost: Lost, failed: &mut u32) -> Result<(), ClientError> {
+        match lost {
+            Lost::Final(error) => return Err(error),
+            Lost::Transport(problem) if *failed + 1 >= self.transport.tries => {
+                return Err(ClientError::Transport(problem));
+            }
+            Lost::Transport(_) => tokio::time::sleep(pause(self.transport.backoff, *failed)).await,
+        }
+        *failed += 1;
+        Ok(())
+    }
+
+    /// Calls once and reads the body of a success whole.
+    async fn whole(&self, call: &Call<'_>) -> Result<Reply, Lost> {
+        let response = self.attempt(call).await?;
+        let status = response.status();
+        Ok(Reply { status, body: read_body(response, call.limit).await? })
+    }
+
+    /// Calls once; gives the response of a success, its body unread.
+    async fn attempt(&self, call: &Call<'_>) -> Result<Response, Lost> {
         let address = format!("{}{}", self.transport.address, call.path);
         let mut request = self
             .transport
@@ -128,10 +155,10 @@ impl Client {
         }
         let response = request.send().await.map_err(|error| lost(&error))?;
         let (status, retry_after) = (response.status(), retry_after(&response));
-        let body = read_body(response, call.limit).await?;
         if status.is_success() {
-            return Ok(Reply { status, body });
+            return Ok(response);
         }
+        let body = read_body(response, MAX_BODY).await?;
         let refusal = read(&body).ok().and_then(|json| Refusal::read(status.as_u16(), &json, retry_after));
         Err(Lost::Final(match refusal {
             Some(refusal) => ClientError::Refused(Box::new(refusal)),
@@ -141,6 +168,27 @@ impl Client {
                     .to_owned(),
             },
         }))
+    }
+}
+
+/// A body that is read as it comes.
+#[derive(Debug)]
+pub struct Pieces(Response);
+
+impl Pieces {
+    /// The next piece; nothing behind the last.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Transport`] if the connection ends before the body does: what came until then is not all of it.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, ClientError> {
+        match self.0.chunk().await {
+            Ok(piece) => Ok(piece.map(Vec::from)),
+            Err(error) => Err(match lost(&error) {
+                Lost::Transport(problem) => ClientError::Transport(problem),
+                Lost::Final(error) => error,
+            }),
+        }
     }
 }
 

@@ -55,6 +55,7 @@ mod waiters;
 
 pub use self::{
     builder::ClientBuilder,
+    call::Pieces,
     client::Client,
     error::{ClientError, Refusal},
     key::CallKey,

@@ -9,7 +9,7 @@ use handoff_protocol::{
 
 use crate::{
     address::{path, with_query},
-    call::Call,
+    call::{Call, Pieces},
     client::Client,
     error::ClientError,
 };
@@ -81,5 +81,14 @@ impl Client {
     /// [`ClientError`].
     pub async fn export(&self) -> Result<String, ClientError> {
         self.send(Call::get(path(&["export"])?).of_any_size()).await?.text()
+    }
+
+    /// The same, piece by piece as it comes: however long the chain is, no more of it is held than whoever reads it keeps.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`] if it does not begin; [`Pieces::next`] if it does not end.
+    pub async fn export_in_pieces(&self) -> Result<Pieces, ClientError> {
+        self.open(Call::get(path(&["export"])?)).await
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handoff_protocol::json::{from_json, read_str, to_json};
+use handoff_protocol::json::{from_text, to_text};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::store::{IndexRow, Record, RecordKey, RecordKind, RecordWrite, StoreError};
@@ -35,9 +35,8 @@ pub(crate) struct Kept<D> {
 
 /// Reads a record as a document.
 pub(crate) fn read<D: Document>(record: &Record) -> Result<Kept<D>, StoreError> {
-    let unreadable = |reason: String| StoreError::Corrupt(format!("record {:?}: {reason}", record.key));
-    let json = read_str(&record.document).map_err(|error| unreadable(error.to_string()))?;
-    let document = from_json(json).map_err(|error| unreadable(error.to_string()))?;
+    let document = from_text(&record.document)
+        .map_err(|error| StoreError::Corrupt(format!("record {:?}: {error}", record.key)))?;
     Ok(Kept { version: record.version, document })
 }
 
@@ -45,11 +44,11 @@ pub(crate) fn read<D: Document>(record: &Record) -> Result<Kept<D>, StoreError> 
 pub(crate) fn write<D: Document>(before: Option<&Kept<D>>, after: &D) -> Result<RecordWrite, StoreError> {
     let old = before.map(|kept| kept.document.index()).unwrap_or_default();
     let new = after.index();
-    let json = to_json(after).map_err(|error| StoreError::Conflict(format!("a document has no JSON form: {error}")))?;
+    let text = to_text(after).map_err(|error| StoreError::Conflict(format!("a document has no JSON form: {error}")))?;
     Ok(RecordWrite::Put {
         key: after.key(),
         seen: before.map(|kept| kept.version),
-        document: Arc::from(json.to_text()),
+        document: Arc::from(text),
         unindex: old.iter().filter(|row| !new.contains(row)).cloned().collect(),
         index: new.into_iter().filter(|row| !old.contains(row)).collect(),
     })

@@ -105,6 +105,40 @@ impl View<'_> {
     }
 }
 
+/// A document that a step has read when it finds that it needs more: the next run takes it from here, unless what is
+/// stored is another text by then.
+pub(crate) struct ReadBefore<D>(Mutex<Option<(Arc<str>, Kept<D>)>>);
+
+impl<D: Document> ReadBefore<D> {
+    /// Nothing read yet.
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// The document by its id, as [`View::get`] gives it.
+    pub(crate) fn get<E>(&self, view: &View<'_>, id: impl std::fmt::Display) -> Result<Option<Kept<D>>, Halt<E>> {
+        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let key = RecordKey::new(D::KIND, id);
+        match (before, view.loaded.record(&key)) {
+            // The same key, version and text come to the same document, whoever wrote it meanwhile.
+            (Some((text, kept)), Some(Some(record)))
+                if kept.version == record.version && text == record.document && kept.document.key() == key =>
+            {
+                Ok(Some(kept))
+            }
+            _ => view.get(&key.id),
+        }
+    }
+
+    /// Keeps a document for the next run.
+    pub(crate) fn keep(&self, view: &View<'_>, kept: Kept<D>) {
+        if let Some(Some(record)) = view.loaded.record(&kept.document.key()) {
+            let text = Arc::clone(&record.document);
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((text, kept));
+        }
+    }
+}
+
 /// Runs a typed step in a transaction of a tenant.
 pub(crate) async fn run<R, E, F>(store: &dyn Store, tenant: TenantId, reads: Reads, step: F) -> Result<R, Failure<E>>
 where

@@ -8,7 +8,7 @@ use handoff_engine::IdentityError;
 use handoff_protocol::{
     decision::{DecisionError, ErrorCode, ErrorEnvelope},
     id::RequestId,
-    json::{DecodeError, to_json},
+    json::{DecodeError, to_text},
 };
 
 use crate::{limits::UsedUp, reply, status::status};
@@ -98,8 +98,8 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         // An envelope is texts and ids alone, so it always has a JSON form; this is what remains if it had none.
         const BARE: &str = r#"{"error":{"code":"internal_error","message":"something failed on our side"}}"#;
-        let mut response = match to_json(&*self.envelope) {
-            Ok(json) => reply::text(self.status, json.to_text()),
+        let mut response = match to_text(&*self.envelope) {
+            Ok(json) => reply::text(self.status, json),
             Err(_) => reply::text(StatusCode::INTERNAL_SERVER_ERROR, BARE.to_owned()),
         };
         if self.status == StatusCode::UNAUTHORIZED {

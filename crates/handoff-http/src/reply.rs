@@ -1,11 +1,13 @@
 //! How a success is written: compact JSON by our own writer, so that numbers and member order stay as they are kept.
 
 use axum::{
+    BoxError,
     body::Body,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use handoff_protocol::json::to_json;
+use futures::Stream;
+use handoff_protocol::json::to_text;
 use serde::Serialize;
 
 use crate::refusal::Refusal;
@@ -20,8 +22,8 @@ pub(crate) fn ok(value: &impl Serialize) -> Reply {
 
 /// A value of ours as JSON.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Reply {
-    match to_json(value) {
-        Ok(json) => Ok(text(status, json.to_text())),
+    match to_text(value) {
+        Ok(json) => Ok(text(status, json)),
         Err(error) => {
             tracing::error!(%error, "a response has no JSON form");
             Err(Refusal::internal())
@@ -33,6 +35,15 @@ pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Reply {
 pub(crate) fn text(status: StatusCode, text: String) -> Response {
     let content_type = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
     (status, content_type, Body::from(text)).into_response()
+}
+
+/// A JSON text that is written while it is sent; a failure breaks it off, and nobody takes the half for the whole.
+pub(crate) fn pieces<E>(pieces: impl Stream<Item = Result<String, E>> + Send + 'static) -> Response
+where
+    E: Into<BoxError> + 'static,
+{
+    let content_type = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    (content_type, Body::from_stream(pieces)).into_response()
 }
 
 /// Nothing, under 204: a wait that ended without a signal (rule X-6).

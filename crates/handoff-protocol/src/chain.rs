@@ -2,13 +2,11 @@
 
 mod verify;
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::json::{Json, NotCanonical, Object};
+use crate::json::{Json, NotCanonical};
 
 pub use verify::{ChainFault, ChainFinding, ChainReport, ChainVerifier, verify_alone};
 
@@ -116,24 +114,28 @@ impl Link {
 ///
 /// [`NotCanonical`] if the content holds a number that has no canonical text (N-6).
 pub fn core_hash(receipt: &Json) -> Result<Digest, NotCanonical> {
-    Digest::of_json(&core(receipt))
+    write_canonical(receipt, &mut String::new())
+}
+
+/// Appends the canonical text of a receipt, its `chain` member included, and gives the hash of its content.
+pub(crate) fn write_canonical(receipt: &Json, out: &mut String) -> Result<Digest, NotCanonical> {
+    let begins = out.len();
+    let chain = match receipt.as_object() {
+        Some(members) => members.write_canonical_around(CHAIN_MEMBER, out)?,
+        None => {
+            receipt.write_canonical(out)?;
+            None
+        }
+    };
+    let chain = chain.unwrap_or(out.len()..out.len());
+    let (before, behind) = (out.get(begins..chain.start), out.get(chain.end..));
+    Ok(Digest::of_parts([before.unwrap_or_default(), behind.unwrap_or_default()]))
 }
 
 /// Computes the digest of a link over the text `height LF prev_digest LF core_hash` (E-6).
 #[must_use]
 pub fn link_digest(height: u64, prev_digest: Digest, core_hash: Digest) -> Digest {
     Digest::of(format!("{height}\n{prev_digest}\n{}", core_hash.hex()))
-}
-
-fn core(receipt: &Json) -> Cow<'_, Json> {
-    match receipt.as_object() {
-        Some(members) if members.contains_key(CHAIN_MEMBER) => {
-            let covered = members.iter().filter(|(name, _)| *name != CHAIN_MEMBER);
-            let members: Object = covered.map(|(name, value)| (name.to_owned(), value.clone())).collect();
-            Cow::Owned(members.into())
-        }
-        _ => Cow::Borrowed(receipt),
-    }
 }
 
 #[cfg(test)]

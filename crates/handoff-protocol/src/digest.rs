@@ -47,6 +47,14 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Hashes bytes that come in parts, as one.
+    #[must_use]
+    pub fn of_parts(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        let mut hash = Sha256::new();
+        parts.into_iter().for_each(|part| hash.update(part));
+        Self(hash.finalize().into())
+    }
+
     /// Hashes the canonical text of a JSON value (B-8).
     ///
     /// # Errors
@@ -137,7 +145,8 @@ impl From<Digest> for AnyDigest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", Self::PREFIX, Hex(&self.0))
+        f.write_str(Self::PREFIX)?;
+        Hex(&self.0).fmt(f)
     }
 }
 

@@ -88,9 +88,8 @@ pub(crate) fn verify(document: Json, trust: &Trust) -> Result<BundleReport, Bund
     }
     if let Some(link) = link {
         report.head = Some(link.head());
-        report.check_signature_of(&written.receipt, written.signature.as_ref(), &keys, must_be_signed);
         let retired = Retirements::of(&written.keys, trust.keys.as_ref());
-        report.check_retirement(&written.receipt, written.signature.as_ref(), &keys, &retired);
+        report.check_signature(&written.receipt, written.signature.as_ref(), &keys, &retired, must_be_signed);
         check_anchors(&mut report, link, trust);
     }
     report.check_tenant(&written.receipt);

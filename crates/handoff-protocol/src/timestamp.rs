@@ -130,14 +130,24 @@ impl fmt::Display for Timestamp {
         // Cannot fail: the civil calendar of the library reaches from the year -9999 to 9999.
         let civil = CIVIL_EPOCH.checked_add(SignedDuration::from_millis(self.0)).unwrap_or(DateTime::MAX);
         let (date, time) = (civil.date(), civil.time());
-        write!(f, "{:04}-{:02}-{:02}", date.year(), date.month(), date.day())?;
-        write!(f, "T{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second())?;
-        match self.0.rem_euclid(1_000) {
-            0 => {}
-            tenths if tenths % 100 == 0 => write!(f, ".{}", tenths / 100)?,
-            hundredths if hundredths % 10 == 0 => write!(f, ".{:02}", hundredths / 10)?,
-            millis => write!(f, ".{millis:03}")?,
-        }
+        let millis = self.0.rem_euclid(1_000);
+        let place = |number: i64, place: i64| b'0' + u8::try_from(number / place % 10).unwrap_or(0);
+        let pair = |number: i8| [place(number.into(), 10), place(number.into(), 1)];
+        let year = i64::from(date.year());
+        let ([m1, m2], [d1, d2]) = (pair(date.month()), pair(date.day()));
+        let [[h1, h2], [i1, i2], [s1, s2]] = [time.hour(), time.minute(), time.second()].map(pair);
+        let [y1, y2, y3, y4] = [1_000, 100, 10, 1].map(|at| place(year, at));
+        let [f1, f2, f3] = [100, 10, 1].map(|at| place(millis, at));
+        // In one piece: every document and every reply has several.
+        let text =
+            [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', i1, i2, b':', s1, s2, b'.', f1, f2, f3];
+        let shown = match millis {
+            0 => 19,
+            tenths if tenths % 100 == 0 => 21,
+            hundredths if hundredths % 10 == 0 => 22,
+            _ => 23,
+        };
+        f.write_str(text.get(..shown).and_then(|text| str::from_utf8(text).ok()).unwrap_or_default())?;
         f.write_str("Z")
     }
 }

@@ -4,6 +4,10 @@ mod cli;
 
 use std::process::ExitCode;
 
+/// What is kept and served is JSON, in many small pieces of memory.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     cli::run()
 }

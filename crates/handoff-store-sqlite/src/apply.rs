@@ -1,7 +1,7 @@
 //! How a write-set becomes rows, in the order of its fields, each part checked against what is stored.
 
 use handoff_engine::store::{
-    ChainAppend, Erasure, IndexRow, NewEvent, RecordKey, RecordWrite, Sequence, TenantHead, WriteSet,
+    ChainAppend, ChainHead, Erasure, IndexRow, Loaded, NewEvent, RecordKey, RecordWrite, Sequence, WriteSet,
 };
 use handoff_protocol::timestamp::Timestamp;
 use rusqlite::{Connection, params};
@@ -12,7 +12,8 @@ use crate::{blobs, codec, error::Failure, load, options::LabelHook, timers};
 pub(crate) struct Target<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) tenant: &'a str,
-    pub(crate) head: TenantHead,
+    /// What the step saw, the tenant's head among it: nobody else wrote since.
+    pub(crate) loaded: &'a Loaded,
     pub(crate) now: Timestamp,
     pub(crate) on_label: Option<&'a LabelHook>,
 }
@@ -26,8 +27,14 @@ impl Target<'_> {
         for write in &set.blobs {
             blobs::write(self.connection, self.tenant, write, self.now)?;
         }
-        for append in &set.chain {
-            self.append(append)?;
+        for (place, append) in set.chain.iter().enumerate() {
+            // Only the first can continue what the step saw.
+            let seen = self.loaded.chain(&append.chain).filter(|_| place == 0);
+            let head = match seen {
+                Some(head) => head.copied(),
+                None => load::chain_head(self.connection, self.tenant, &append.chain)?,
+            };
+            self.append(append, head)?;
         }
         for erasure in &set.erasures {
             self.erase(erasure)?;
@@ -109,8 +116,8 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn append(&self, append: &ChainAppend) -> Result<(), Failure> {
-        let continues = match load::chain_head(self.connection, self.tenant, &append.chain)? {
+    fn append(&self, append: &ChainAppend, head: Option<ChainHead>) -> Result<(), Failure> {
+        let continues = match head {
             None => append.height == 1,
             Some(head) => Some(append.height) == head.height.checked_add(1) && append.previous == head.digest,
         };
@@ -164,7 +171,7 @@ impl Target<'_> {
     }
 
     fn events(&self, events: &[NewEvent]) -> Result<Sequence, Failure> {
-        let mut sequence = self.head.sequence;
+        let mut sequence = self.loaded.head.sequence;
         for event in events {
             sequence = sequence.saturating_add(1);
             self.connection
@@ -185,8 +192,8 @@ impl Target<'_> {
 
     /// Moves the head row on. The last id never falls, whatever the step says.
     fn move_head(&self, sequence: Sequence, set: &WriteSet) -> Result<(), Failure> {
-        let last_id = self.head.last_id.max(set.last_id);
-        if sequence == self.head.sequence && last_id == self.head.last_id {
+        let last_id = self.loaded.head.last_id.max(set.last_id);
+        if sequence == self.loaded.head.sequence && last_id == self.loaded.head.last_id {
             return Ok(());
         }
         self.connection

@@ -68,8 +68,13 @@ fn transact(
     let before = |error: rusqlite::Error| Broken { error: describe(&error), doubtful: false };
     execute(connection, "BEGIN IMMEDIATE").map_err(before)?;
     let mut wrote = false;
-    for member in &mut *members {
-        wrote |= run_member(connection, options, member.as_mut()).map_err(before)?;
+    if let [member] = members {
+        // What it wrote and is not to stay goes with the transaction.
+        wrote = run_alone(connection, options, member.as_mut()).map_err(before)?;
+    } else {
+        for member in &mut *members {
+            wrote |= run_member(connection, options, member.as_mut()).map_err(before)?;
+        }
     }
     if !wrote {
         return execute(connection, "ROLLBACK").map_err(before);
@@ -82,6 +87,13 @@ fn transact(
     })?;
     counters.committed(members.len());
     Ok(())
+}
+
+/// Runs the only member of a transaction; answers whether rows of it are to stay.
+fn run_alone(connection: &Connection, options: &SqliteOptions, member: &mut dyn Member) -> rusqlite::Result<bool> {
+    let before = connection.total_changes();
+    let outcome = member.run(connection, options)?;
+    Ok(connection.total_changes() != before && outcome == Outcome::Done)
 }
 
 /// Runs one member between savepoints; answers whether rows of it stay.
@@ -212,6 +224,31 @@ mod tests {
         assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
         assert!(matches!(answers[1], Err(StoreError::Conflict(_))), "{answers:?}");
         assert_eq!(rows, 2);
+    }
+
+    #[test]
+    fn a_member_that_is_alone_and_refused_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::default();
+        let connection = schema::open_writer(&directory.path().join("s.db"), &options).unwrap();
+        let write = |connection: &Connection| {
+            let blob = NewBlob { tenant: TenantId::System, owner: "a".to_owned(), bytes: Bytes::from("a") };
+            blobs::put(connection, &blob, handoff_protocol::timestamp::Timestamp::EPOCH).map(drop)
+        };
+        let (refused, _) = member(move |connection: &Connection, _: &SqliteOptions| {
+            write(connection)?;
+            Ok(Finished { outcome: Outcome::Refused, value: (), wakes: None, erases: false })
+        });
+        let (failing, _) = member_of(move |connection| {
+            write(connection)?;
+            Err(Failure::conflict("no"))
+        });
+        for member in [refused, failing] {
+            run(&connection, &options, &Counters::default(), &mut [member]);
+            assert!(connection.is_autocommit(), "the transaction is over");
+            let rows: i64 = connection.query_row("SELECT count(*) FROM blobs", [], |row| row.get(0)).unwrap();
+            assert_eq!(rows, 0);
+        }
     }
 
     #[test]

@@ -92,6 +92,17 @@ macro_rules! range_sql {
     };
 }
 
+impl Range {
+    fn sql(&self) -> &'static str {
+        match (&self.below, self.descending) {
+            (Some(_), false) => range_sql!(" AND i.sort_key < ?5", "ASC"),
+            (Some(_), true) => range_sql!(" AND i.sort_key < ?5", "DESC"),
+            (None, false) => range_sql!("", "ASC"),
+            (None, true) => range_sql!("", "DESC"),
+        }
+    }
+}
+
 /// The rows of an index in a range with their records, in one statement and so in one snapshot.
 pub(crate) fn range(
     connection: &Connection,
@@ -99,13 +110,7 @@ pub(crate) fn range(
     index: &str,
     range: &Range,
 ) -> Result<Vec<IndexedRecord>, Failure> {
-    let sql = match (&range.below, range.descending) {
-        (Some(_), false) => range_sql!(" AND i.sort_key < ?5", "ASC"),
-        (Some(_), true) => range_sql!(" AND i.sort_key < ?5", "DESC"),
-        (None, false) => range_sql!("", "ASC"),
-        (None, true) => range_sql!("", "DESC"),
-    };
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(range.sql())?;
     let limit = codec::limit(range.limit);
     let mut rows = match &range.below {
         Some(below) => statement.query(params![tenant, index, range.from, limit, below])?,
@@ -121,4 +126,51 @@ pub(crate) fn range(
 /// Whether a row with this key exists.
 pub(crate) fn exists(connection: &Connection, sql: &str, key: impl rusqlite::Params) -> Result<bool, Failure> {
     Ok(connection.prepare_cached(sql)?.query_row(key, |_| Ok(())).optional()?.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{options::SqliteOptions, schema};
+
+    fn ranges() -> [Range; 4] {
+        [(true, false), (true, true), (false, false), (false, true)].map(|(bounded, descending)| Range {
+            from: vec![1],
+            below: bounded.then(|| vec![2]),
+            descending,
+            limit: 10,
+        })
+    }
+
+    #[test]
+    fn a_range_is_found_and_ordered_by_the_index_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let connection = schema::open_writer(&directory.path().join("s.db"), &SqliteOptions::default()).unwrap();
+        for range in ranges() {
+            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", range.sql())).unwrap();
+            let steps: Vec<String> = plan.raw_query().mapped(|row| row.get(3)).map(Result::unwrap).collect();
+            let [index, records] = steps.as_slice() else { panic!("{steps:?}") };
+            assert!(index.starts_with("SEARCH i USING PRIMARY KEY (tenant=? AND idx=? AND sort_key>"), "{steps:?}");
+            let by_key = "SEARCH r USING INDEX sqlite_autoindex_records_1 (tenant=? AND kind=? AND id=?)";
+            assert_eq!(records, by_key, "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_is_bound_to_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let connection = schema::open_writer(&directory.path().join("s.db"), &SqliteOptions::default()).unwrap();
+        for mut asked in ranges() {
+            for limit in 1..20 {
+                asked.limit = limit;
+                asked.from = vec![1, u8::try_from(limit).unwrap()];
+                range(&connection, "t", if limit % 2 == 0 { "even" } else { "odd" }, &asked).unwrap();
+            }
+            let statement = connection.prepare_cached(asked.sql()).unwrap();
+            assert_eq!(statement.get_status(StatementStatus::Run), 19);
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+        }
+    }
 }

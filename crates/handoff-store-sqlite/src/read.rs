@@ -9,15 +9,18 @@ use crate::{
     codec,
     error::Failure,
     load::{self, Range},
+    readers::in_snapshot,
 };
 
-/// Records in the order asked.
+/// Records in the order asked, several of one snapshot.
 pub(crate) fn records(
     connection: &Connection,
     tenant: &str,
     keys: &[RecordKey],
 ) -> Result<Vec<Option<Record>>, Failure> {
-    keys.iter().map(|key| load::record(connection, tenant, key)).collect()
+    let each = |connection: &Connection| keys.iter().map(|key| load::record(connection, tenant, key)).collect();
+    // A statement alone sees one state in any case.
+    if keys.len() > 1 && connection.is_autocommit() { in_snapshot(connection, each) } else { each(connection) }
 }
 
 /// One page of an index, with one row more than wanted to learn whether there are more.

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
 use crate::{
     error::{OpenError, is_busy},
@@ -43,7 +43,7 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connec
         "PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA secure_delete = ON;
-         PRAGMA cache_size = -16000;
+         PRAGMA cache_size = -20000;
          PRAGMA wal_autocheckpoint = 2000;
          PRAGMA journal_size_limit = 67108864;",
     )?;
@@ -56,6 +56,14 @@ pub(crate) fn open_reader(path: &Path, options: &SqliteOptions) -> Result<Connec
     // The flags allow writing because a reader of the log must be able to take part in its shared memory.
     let connection = connect(path, options, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.execute_batch("PRAGMA query_only = ON;")?;
+    Ok(connection)
+}
+
+/// Opens the file for reads that are done where they are asked for: while another process holds the file they do not
+/// wait, and go to a thread.
+pub(crate) fn open_point_reader(path: &Path, options: &SqliteOptions) -> Result<Connection, OpenError> {
+    let connection = open_reader(path, options)?;
+    connection.busy_timeout(Duration::ZERO)?;
     Ok(connection)
 }
 
@@ -81,6 +89,8 @@ fn connect(path: &Path, options: &SqliteOptions, flags: OpenFlags) -> Result<Con
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Else SQLite looks at the values that are bound and prepares the statement again whenever they change.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF;")?;
     Ok(connection)
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(connection: &Connection, options: &SqliteOptions, transaction:
         match (transaction.step)(&loaded, &moment) {
             Step::Commit(set) => {
                 let on_label = options.on_label.as_ref();
-                let target = Target { connection, tenant: &tenant, head, now: moment.now, on_label };
+                let target = Target { connection, tenant: &tenant, loaded: &loaded, now: moment.now, on_label };
                 let sequence = target.write(&set)?;
                 let erases = erases(&set);
                 return Ok(Ran { transacted: Transacted::Committed { sequence }, wakes: set.wakes, erases });

@@ -132,7 +132,7 @@ impl Store for SqliteStore {
 
     async fn get(&self, tenant: &TenantId, keys: &[RecordKey]) -> Result<Vec<Option<Record>>, StoreError> {
         let (tenant, keys) = (tenant.to_string(), keys.to_vec());
-        self.readers.read(move |connection| read::records(connection, &tenant, &keys)).await
+        self.readers.point(move |connection| read::records(connection, &tenant, &keys)).await
     }
 
     async fn scan(&self, scan: IndexScan) -> Result<Page, StoreError> {
@@ -146,12 +146,13 @@ impl Store for SqliteStore {
         range: HeightRange,
     ) -> Result<Vec<ChainEntry>, StoreError> {
         let (tenant, chain) = (tenant.to_string(), chain.clone());
-        self.readers.read(move |connection| read::chain(connection, &tenant, &chain, range)).await
+        let read = move |connection: &Connection| read::chain(connection, &tenant, &chain, range);
+        if range.limit <= 1 { self.readers.point(read).await } else { self.readers.read(read).await }
     }
 
     async fn chain_head(&self, tenant: &TenantId, chain: &ChainName) -> Result<Option<ChainHead>, StoreError> {
         let (tenant, chain) = (tenant.to_string(), chain.clone());
-        self.readers.read(move |connection| load::chain_head(connection, &tenant, &chain)).await
+        self.readers.point(move |connection| load::chain_head(connection, &tenant, &chain)).await
     }
 
     async fn read_events(

@@ -81,7 +81,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     engine.acknowledge(&tool, signal.id, &ack).await?;
 
     // And a record that anyone can verify, without this program.
-    let bundle = engine.export(tenant).await?.to_text()?;
+    let bundle = engine.export(tenant).await?.text().await?;
     let report = handoff_protocol::bundle::verify(bundle.as_bytes(), &handoff_protocol::bundle::Trust::default())?;
     println!("verified: {} receipt, {} signed, sound: {}", report.receipts, report.signed, report.is_sound());
     Ok(())

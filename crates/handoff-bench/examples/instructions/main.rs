@@ -18,6 +18,10 @@ const PREPARED: usize = 300;
 /// How many receipts a bundle has that is verified.
 const RECEIPTS: usize = 100;
 
+/// The allocator that the server has, so that its instructions are counted.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
     let operation = arguments.next().ok_or("name an operation: raise, answer or verify")?;

@@ -12,7 +12,7 @@ use handoff_protocol::{
     digest::Digest,
     duration::ExactDuration,
     id::{Mint, TenantId},
-    json::{Json, from_json, read_str, to_json},
+    json::{from_text, to_text},
     timestamp::Timestamp,
 };
 
@@ -96,12 +96,13 @@ impl Writes {
     }
 
     /// Tells of something that happened.
-    pub(crate) fn event(&mut self, event: &Event) {
+    pub(crate) fn event(&mut self, event: &Event) -> Result<(), StoreError> {
         self.set.events.push(NewEvent {
             event_type: EventType::from_static(event.event_type.as_str()),
             subject: event.request_id.to_string(),
-            data: Arc::from(Json::Object(event.data.clone()).to_text()),
+            data: json_text(&event.data)?,
         });
+        Ok(())
     }
 
     /// Everything that a transition of a request names.
@@ -156,7 +157,7 @@ impl Writes {
                 .blobs
                 .push(BlobWrite::Store { owner: rendering.id.to_string(), bytes: Bytes::from(rendering.text.clone()) });
         }
-        effects.events.iter().for_each(|event| self.event(event));
+        effects.events.iter().try_for_each(|event| self.event(event))?;
         let (request, waiter) = (effects.request.id, effects.request.waiter_ref.digest());
         for timer in &effects.timers {
             self.timer(match timer {
@@ -231,14 +232,10 @@ impl Writes {
 
 /// A value as JSON text for the store.
 pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<Arc<str>, StoreError> {
-    to_json(value)
-        .map(|json| Arc::from(json.to_text()))
-        .map_err(|error| StoreError::Conflict(format!("a value has no JSON form: {error}")))
+    to_text(value).map(Arc::from).map_err(|error| StoreError::Conflict(format!("a value has no JSON form: {error}")))
 }
 
 /// What the first call under a key returned.
 pub(crate) fn replayed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Halt<DecisionError>> {
-    let unreadable = |reason: String| Halt::Broken(StoreError::Corrupt(format!("a replay record: {reason}")));
-    let json = read_str(text).map_err(|error| unreadable(error.to_string()))?;
-    from_json(json).map_err(|error| unreadable(error.to_string()))
+    from_text(text).map_err(|error| Halt::Broken(StoreError::Corrupt(format!("a replay record: {error}"))))
 }

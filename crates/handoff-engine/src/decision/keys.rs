@@ -5,7 +5,7 @@ use handoff_protocol::{
     decision::{WaiterRef, terms::RequestState},
     digest::Digest,
     id::{DeliveryId, RequestId, SessionRef, SignalId, Ulid},
-    json::{from_json, read_str},
+    json::from_text,
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -216,8 +216,7 @@ pub(crate) fn wake_timer(endpoint: Digest) -> TimerKey {
 /// Reads what a timer does.
 pub(crate) fn read_action(text: &str) -> Result<TimerAction, StoreError> {
     let unreadable = |reason: String| StoreError::Corrupt(format!("a timer's action: {reason}"));
-    let json = read_str(text).map_err(|error| unreadable(error.to_string()))?;
-    from_json(json).map_err(|error| unreadable(error.to_string()))
+    from_text(text).map_err(|error| unreadable(error.to_string()))
 }
 
 /// What a timer of this domain does when its time comes.

@@ -24,7 +24,7 @@ use crate::{
     document::Kept,
     engine::Engine,
     store::{Reads, RecordKey},
-    transaction::{Halt, Outcome, View},
+    transaction::{Halt, Outcome, ReadBefore, View},
 };
 
 /// Which operation of whom on what, and under which key.
@@ -123,12 +123,14 @@ impl Engine {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
         let (policy, signer) = (self.policy_for(tenant_of(principal)).await?, self.inner.signer.clone());
+        // Whose waiter it is only the request says, so the first run reads it and asks for the waiter.
+        let read_before = ReadBefore::<Request>::new();
         self.decide(tenant_of(principal), reads, move |view, moment| {
             let stored = match &keyed {
                 Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
                 None => None,
             };
-            let request = view.get::<Request, _>(id)?;
+            let request = read_before.get(view, id)?;
             if let Some(keyed) = &keyed {
                 let replay = stored.as_ref().map(|kept| &kept.document.replay);
                 let known = request.as_ref().map(|kept| kept.document.id);
@@ -137,8 +139,13 @@ impl Engine {
                 }
             }
             let request = request.ok_or(DecisionError::RequestNotFound)?;
-            let waiter =
-                view.get::<Waiter, _>(request.document.waiter_ref.digest().hex())?.ok_or(DecisionError::Internal)?;
+            let waiter = match view.get::<Waiter, _>(request.document.waiter_ref.digest().hex()) {
+                Err(Halt::Need(reads)) => {
+                    read_before.keep(view, request);
+                    return Err(Halt::Need(reads));
+                }
+                waiter => waiter?.ok_or(DecisionError::Internal)?,
+            };
             let held = Held::load(view, &request.document)?;
             let mut capabilities = held.capabilities();
             seen.fill(&mut capabilities)?;

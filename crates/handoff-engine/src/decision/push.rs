@@ -157,7 +157,7 @@ impl Engine {
                 writes.put_changed(health.as_ref(), after).map_err(Halt::Broken)?;
             }
             if let Some(event) = &after.event {
-                writes.event(event);
+                writes.event(event).map_err(Halt::Broken)?;
             }
             // What the transition says of the timer is as good as its epoch, and one statement less.
             match after.again {

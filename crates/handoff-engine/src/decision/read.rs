@@ -1,6 +1,7 @@
 //! Reading: requests, receipts, authorizations, the chain's head. Reading changes nothing.
 
-use handoff_protocol::json::from_json;
+use std::sync::Arc;
+
 use handoff_protocol::{
     decision::{
         Authorization, DecisionError, Request, check_scope, limits,
@@ -8,7 +9,7 @@ use handoff_protocol::{
     },
     digest::Digest,
     id::{AuthorizationId, ReceiptId, RequestId, TenantId},
-    json::{Json, read_str},
+    json::{Json, JsonText, from_text, read_str},
     principal::{Principal, Scope},
     signature::ReceiptSignature,
     timestamp::Timestamp,
@@ -105,8 +106,7 @@ impl Engine {
         let place: ReceiptPlace = self.document(tenant, id).await?.ok_or(DecisionError::RequestNotFound)?;
         let entry = self.entry(tenant, place.height).await?;
         let text = entry.attestation.ok_or(DecisionError::RequestNotFound)?;
-        let json = read_str(&text).map_err(|error| internal(&error))?;
-        from_json(json).map_err(|error| internal(&error))
+        from_text(&text).map_err(|error| internal(&error))
     }
 
     /// Receipts in chain order (rule E-9), each exactly as it was sealed.
@@ -114,7 +114,11 @@ impl Engine {
     /// # Errors
     ///
     /// [`DecisionError::InsufficientScope`].
-    pub async fn receipts(&self, principal: &Principal, filter: ReceiptFilter) -> Result<Listing<Json>, DecisionError> {
+    pub async fn receipts(
+        &self,
+        principal: &Principal,
+        filter: ReceiptFilter,
+    ) -> Result<Listing<JsonText>, DecisionError> {
         check_scope(principal, Scope::ReceiptsRead)?;
         let limit = filter.limit.map_or(limits::WHOLE_CHAIN, |limit| limit.clamp(1, limits::MAX_PAGE));
         let (mut data, mut last, mut above) = (Vec::new(), filter.after_height, filter.after_height);
@@ -133,18 +137,17 @@ impl Engine {
             let exhausted = entries.len() < batch;
             for entry in &entries {
                 above = entry.height;
-                let receipt = body(entry)?;
-                if !filter.wants(&receipt)? {
+                let receipt = sealed(entry)?;
+                if !filter.wants(receipt)? {
                     continue;
                 }
-                let size = entry.body.as_ref().map_or(0, |body| body.len());
-                bytes = bytes.saturating_add(size);
+                bytes = bytes.saturating_add(receipt.len());
                 if data.len() == limit || (bytes > RECEIPTS_BYTES && !data.is_empty()) {
                     has_more = true;
                     break;
                 }
                 last = entry.height;
-                data.push(receipt);
+                data.push(JsonText::of_written(Arc::clone(receipt)));
             }
             if exhausted {
                 break;
@@ -259,10 +262,11 @@ impl Engine {
 }
 
 impl ReceiptFilter {
-    fn wants(&self, receipt: &Json) -> Result<bool, DecisionError> {
+    fn wants(&self, receipt: &str) -> Result<bool, DecisionError> {
         if self.decided == Span::default() {
             return Ok(true);
         }
+        let receipt = read_str(receipt).map_err(|error| internal(&error))?;
         let undated = || internal(&StoreError::Corrupt("a receipt does not say when it was decided".to_owned()));
         let decided_at = receipt.get("decided_at").and_then(Json::as_str).ok_or_else(undated)?;
         Ok(self.decided.contains(Timestamp::parse(decided_at).map_err(|_| undated())?))
@@ -271,7 +275,11 @@ impl ReceiptFilter {
 
 /// The sealed receipt of an entry, parsed only to be embedded: text and order of its members stay.
 pub(super) fn body(entry: &ChainEntry) -> Result<Json, DecisionError> {
+    read_str(sealed(entry)?).map_err(|error| internal(&error))
+}
+
+/// The text of an entry's receipt.
+fn sealed(entry: &ChainEntry) -> Result<&Arc<str>, DecisionError> {
     let missing = || internal(&StoreError::Corrupt(format!("no receipt body at height {}", entry.height)));
-    let text = entry.body.as_deref().ok_or_else(missing)?;
-    read_str(text).map_err(|error| internal(&error))
+    entry.body.as_ref().ok_or_else(missing)
 }

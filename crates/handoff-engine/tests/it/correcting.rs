@@ -55,7 +55,7 @@ async fn a_correction_joins_the_chain_and_leaves_the_request_as_it_was_but_for_n
     let head = world.engine.chain_head(&world.machine).await.unwrap();
     let anchor = Head { height: head.height, digest: head.head_digest };
     let keys = KeySet::from_jwks(&world.engine.key_set().await.unwrap()).unwrap();
-    let text = world.engine.export(world.tenant).await.unwrap().to_text().unwrap();
+    let text = world.engine.export(world.tenant).await.unwrap().text().await.unwrap();
     let report = verify(text.as_bytes(), &Trust { keys: Some(keys), anchors: vec![anchor] }).unwrap();
     assert!(report.is_sound(), "{:?}", report.findings);
     assert_eq!((report.receipts, report.signed), (3, 3));

@@ -83,7 +83,7 @@ async fn keys_waiters_chains_and_listings_of_two_tenants_never_touch() {
     for caller in [&world.machine, &machine] {
         let head = world.engine.chain_head(caller).await.unwrap();
         assert_eq!((head.org_id, head.height), (caller.tenant, 1));
-        let bundle = world.engine.export_own(caller).await.unwrap().to_text().unwrap();
+        let bundle = world.engine.export_own(caller).await.unwrap().text().await.unwrap();
         assert!(verify(bundle.as_bytes(), &Trust::default()).unwrap().is_sound());
     }
     let signals = world.engine.signals(&machine, &WaiterRef::parse("run:1").unwrap(), Duration::ZERO).await.unwrap();

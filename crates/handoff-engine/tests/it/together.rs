@@ -54,7 +54,7 @@ async fn at_once(
 }
 
 async fn is_sound(world: &World) -> bool {
-    let text = world.engine.export(world.tenant).await.unwrap().to_text().unwrap();
+    let text = world.engine.export(world.tenant).await.unwrap().text().await.unwrap();
     verify(text.as_bytes(), &Trust::default()).unwrap().is_sound()
 }
 

@@ -97,7 +97,8 @@ impl World {
     }
 
     pub(crate) async fn receipts(&self) -> Vec<Json> {
-        self.engine.receipts(&self.machine, ReceiptFilter::default()).await.unwrap().data
+        let page = self.engine.receipts(&self.machine, ReceiptFilter::default()).await.unwrap();
+        page.data.iter().map(|receipt| json(receipt.as_str())).collect()
     }
 
     pub(crate) async fn signals(&self, waiter: &str) -> Vec<SignalView> {

@@ -1,6 +1,8 @@
-//! `/v1/export`: the caller's own receipts as a bundle that verifies offline.
+//! `/v1/export`: the caller's own receipts as a bundle that verifies offline, written while it is read.
 
-use axum::{extract::State, http::StatusCode};
+use axum::extract::State;
+use futures::stream::{self, StreamExt as _};
+use handoff_engine::{export::Export, store::StoreError};
 
 use crate::{
     api::Api,
@@ -10,10 +12,13 @@ use crate::{
 };
 
 pub(super) async fn read(State(api): State<Api>, caller: Caller) -> Reply {
-    let bundle = api.engine.export_own(&caller.0).await?;
-    let text = bundle.to_text().map_err(|error| {
-        tracing::error!(%error, "a bundle cannot be written");
-        Refusal::internal()
-    })?;
-    Ok(reply::text(StatusCode::OK, text))
+    let mut export = api.engine.export_own(&caller.0).await?;
+    // What fails before anything is sent is answered like any failure; later, the connection breaks off.
+    let first = piece(&mut export).await.map_err(|_| Refusal::internal())?;
+    let rest = stream::try_unfold(export, async |mut export| Ok(piece(&mut export).await?.map(|text| (text, export))));
+    Ok(reply::pieces(stream::iter(first).map(Ok::<_, StoreError>).chain(rest)))
+}
+
+async fn piece(export: &mut Export) -> Result<Option<String>, StoreError> {
+    export.next().await.inspect_err(|error| tracing::error!(%error, "an export cannot go on"))
 }

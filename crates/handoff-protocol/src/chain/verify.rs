@@ -183,24 +183,37 @@ impl ChainVerifier {
 
     /// Checks the next receipt, with its `chain` member.
     pub fn check(&mut self, receipt: &Json) {
+        self.check_hashed(receipt, core_hash(receipt));
+    }
+
+    /// Checks the next receipt by the hash of its content, and tells whether it has the digest that it records.
+    pub(crate) fn check_hashed(&mut self, receipt: &Json, core: Result<Digest, NotCanonical>) -> bool {
         self.position = self.position.saturating_add(1);
         match read_link(receipt) {
             Ok(link) => {
                 self.check_tenant(receipt, link.height);
                 self.check_place(link);
-                let digest = self.check_digest(receipt, link);
+                let computed = self.check_digest(core, link);
+                let digest = computed.unwrap_or(link.digest);
                 self.check_anchor(Head { height: link.height, digest });
                 self.next_height = Some(link.height.saturating_add(1));
                 self.previous = Some(link.digest);
                 self.head = Some(link.head());
+                computed == Some(link.digest)
             }
             Err(fault) => {
                 self.find(None, fault);
                 // One receipt stands here, whatever it is; what follows can no longer be compared with it.
                 self.next_height = self.next_height.map(|height| height.saturating_add(1));
                 self.previous = None;
+                false
             }
         }
+    }
+
+    /// Takes what was found since the last time.
+    pub(crate) fn take_findings(&mut self) -> Vec<ChainFinding> {
+        std::mem::take(&mut self.findings)
     }
 
     /// Ends the walk and compares its end with the anchors that were not reached.
@@ -236,17 +249,18 @@ impl ChainVerifier {
         }
     }
 
-    /// Gives the digest of what the receipt says, or the recorded one if there is none.
-    fn check_digest(&mut self, receipt: &Json, link: Link) -> Digest {
-        match compute(receipt, link) {
-            Ok(computed) if computed == link.digest => computed,
+    /// Gives the digest of what the receipt says, if it has one.
+    fn check_digest(&mut self, core: Result<Digest, NotCanonical>, link: Link) -> Option<Digest> {
+        match core.map(|core| link_digest(link.height, link.prev_digest, core)) {
             Ok(computed) => {
-                self.find(Some(link.height), ChainFault::DigestMismatch { recorded: link.digest, computed });
-                computed
+                if computed != link.digest {
+                    self.find(Some(link.height), ChainFault::DigestMismatch { recorded: link.digest, computed });
+                }
+                Some(computed)
             }
             Err(fault) => {
-                self.find(Some(link.height), fault);
-                link.digest
+                self.find(Some(link.height), ChainFault::NonConforming(fault));
+                None
             }
         }
     }

@@ -25,7 +25,7 @@ use crate::{
     digest::{AnyDigest, Digest},
     duration::ExactDuration,
     id::{AuthorizationId, GrantHandle, OrgId, PrincipalId, ReceiptId, RequestId},
-    json::{Json, NotCanonical, Object},
+    json::{Json, NotCanonical, canonical_members},
     timestamp::Timestamp,
 };
 
@@ -235,7 +235,10 @@ impl Request {
     ///
     /// If something in it has no canonical form, which a raise never lets in.
     pub fn rendered_digest(&self) -> Result<Digest, NotCanonical> {
-        Digest::of_json(&self.rendering())
+        // Taken at every serve: of the members where they stand.
+        let version = Json::from(self.version);
+        let shown = vec![("prompt", &self.prompt), ("requires", &self.requires), ("version", &version)];
+        canonical_members(shown).map(Digest::of)
     }
 
     /// The digest of the declared request at this version (rule D-9): the raise with its defaults in place, without
@@ -245,30 +248,32 @@ impl Request {
     ///
     /// If something in it has no canonical form, which a raise never lets in.
     pub fn request_digest(&self) -> Result<Digest, NotCanonical> {
-        let mut declared = Object::new();
-        declared.insert("waiter_ref", self.waiter_ref.as_str());
-        declared.insert("liveness", self.liveness.as_str());
-        declared.insert("urgency", self.urgency.as_str());
-        declared.insert("prompt", self.prompt.clone());
-        declared.insert("requires", self.requires.clone());
-        declared.insert("ttl", self.ttl.map(|ttl| ttl.to_string()));
-        declared.insert(
-            "ttl_policy",
-            self.ttl_policy.as_ref().map(|policy| {
-                Json::object([
-                    ("on_expiry", Json::from(policy.on_expiry.as_str())),
-                    ("default_answer", Json::from(policy.default_answer.clone())),
-                ])
-            }),
-        );
-        declared.insert("attempt_ttl", self.attempt_ttl.to_string());
-        declared.insert("on_waiter_terminal", self.on_waiter_terminal.as_str());
-        declared.insert("mode", self.mode.as_str());
-        declared.insert("presentation_binding", self.presentation_binding.as_str());
-        declared.insert("effect_digest", self.effect_digest.as_ref().map(|digest| digest.as_str().to_owned()));
-        declared.insert("metadata", self.metadata.clone());
-        declared.insert("version", self.version);
-        Digest::of_json(&Json::Object(declared))
+        let policy = self.ttl_policy.as_ref().map(|policy| {
+            Json::object([
+                ("on_expiry", Json::from(policy.on_expiry.as_str())),
+                ("default_answer", Json::from(policy.default_answer.clone())),
+            ])
+        });
+        let short = [
+            ("waiter_ref", Json::from(self.waiter_ref.as_str())),
+            ("liveness", self.liveness.as_str().into()),
+            ("urgency", self.urgency.as_str().into()),
+            ("ttl", self.ttl.map(|ttl| ttl.to_string()).into()),
+            ("ttl_policy", policy.into()),
+            ("attempt_ttl", self.attempt_ttl.to_string().into()),
+            ("on_waiter_terminal", self.on_waiter_terminal.as_str().into()),
+            ("mode", self.mode.as_str().into()),
+            ("presentation_binding", self.presentation_binding.as_str().into()),
+            ("effect_digest", self.effect_digest.as_ref().map(AnyDigest::as_str).into()),
+            ("version", self.version.into()),
+        ];
+        let long = [
+            ("prompt", &self.prompt),
+            ("requires", &self.requires),
+            ("metadata", self.metadata.as_ref().unwrap_or(&Json::Null)),
+        ];
+        let declared = short.iter().map(|(name, value)| (*name, value)).chain(long).collect();
+        canonical_members(declared).map(Digest::of)
     }
 
     /// Whether somebody began to answer (R2): a delivery is at `acted` while nothing is settled, or something was given

@@ -1,6 +1,6 @@
 //! The 128-bit number inside every id, and its 26 characters.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::str::FromStr;
 
 use super::IdError;
@@ -75,23 +75,27 @@ impl FromStr for Ulid {
 
 impl fmt::Display for Ulid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (0..Self::LENGTH).rev().try_for_each(|place| {
-            let digit = (self.0 >> (place * 5)) & 31;
-            f.write_char(symbol(u8::try_from(digit).unwrap_or(0)))
-        })
+        let mut text = [0; Self::LENGTH];
+        let mut rest = self.0;
+        for character in text.iter_mut().rev() {
+            let [digit, ..] = rest.to_le_bytes();
+            *character = symbol(digit & 31);
+            rest >>= 5;
+        }
+        f.write_str(str::from_utf8(&text).unwrap_or_default())
     }
 }
 
 /// The character of a digit below 32; `I`, `L`, `O` and `U` do not exist in this alphabet.
-fn symbol(digit: u8) -> char {
-    char::from(match digit {
+fn symbol(digit: u8) -> u8 {
+    match digit {
         0..=9 => b'0' + digit,
         10..=17 => b'A' + (digit - 10),
         18..=19 => b'J' + (digit - 18),
         20..=21 => b'M' + (digit - 20),
         22..=26 => b'P' + (digit - 22),
         _ => b'V' + ((digit - 27) & 7),
-    })
+    }
 }
 
 /// The digit of a character, in the canonical uppercase spelling only.
@@ -122,7 +126,7 @@ mod tests {
 
     #[test]
     fn every_character_of_the_alphabet_has_its_own_digit() {
-        let alphabet: String = (0..32).map(symbol).collect();
+        let alphabet: String = (0..32).map(|digit| char::from(symbol(digit))).collect();
         assert_eq!(alphabet, "0123456789ABCDEFGHJKMNPQRSTVWXYZ");
         assert_eq!(alphabet.bytes().filter_map(digit).collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
     }

@@ -2,13 +2,14 @@
 
 use serde::de::value::{MapDeserializer, SeqDeserializer, StringDeserializer};
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, Unexpected,
-    VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, Unexpected, VariantAccess,
+    Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use super::deserialize_key::MemberName;
-use super::{Json, JsonError, Number, Object};
+use super::number::integer_of;
+use super::{Json, JsonError, Object};
 
 /// Turns JSON into a value of one of our types.
 ///
@@ -40,7 +41,7 @@ macro_rules! integers {
         $(
             fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, JsonError> {
                 match self.0 {
-                    Json::Number(number) => visit_by_value(&number, visitor),
+                    Json::Number(number) => visit_by_value(number.text(), visitor),
                     other => Self(other).deserialize_any(visitor),
                 }
             }
@@ -55,7 +56,7 @@ impl<'de> Deserializer<'de> for FromJson {
         match self.0 {
             Json::Null => visitor.visit_unit(),
             Json::Bool(truth) => visitor.visit_bool(truth),
-            Json::Number(number) => visit_by_text(&number, visitor),
+            Json::Number(number) => visit_by_text(number.text(), visitor),
             Json::String(text) => visitor.visit_string(text),
             Json::Array(items) => visit_array(items, visitor),
             Json::Object(object) => visit_object(object, visitor),
@@ -106,22 +107,23 @@ impl<'de> Deserializer<'de> for FromJson {
 
 /// Visits a number so that nothing is lost: as an integer if that is how it is spelled, else as a newtype around its
 /// text, which the visitors of [`Json`] and of serde's buffers understand.
-fn visit_by_text<'de, V: Visitor<'de>>(number: &Number, visitor: V) -> Result<V::Value, JsonError> {
-    match (number.as_u64(), number.as_i64()) {
-        (Some(integer), _) => visitor.visit_u64(integer),
-        (None, Some(integer)) if number.text() != "-0" => visitor.visit_i64(integer),
-        _ => visitor.visit_newtype_struct(StringDeserializer::new(number.text().to_owned())),
+pub(super) fn visit_by_text<'de, V: Visitor<'de>, E: Error>(number: &str, visitor: V) -> Result<V::Value, E> {
+    match (number.parse(), number.parse()) {
+        (Ok(integer), _) => visitor.visit_u64(integer),
+        (Err(_), Ok(integer)) if number != "-0" => visitor.visit_i64(integer),
+        _ => visitor.visit_newtype_struct(StringDeserializer::new(number.to_owned())),
     }
 }
 
 /// Visits a number for a visitor that wants a number: as an integer if its value is one, else as a float.
-fn visit_by_value<'de, V: Visitor<'de>>(number: &Number, visitor: V) -> Result<V::Value, JsonError> {
-    if let Some(integer) = number.as_u64() {
+pub(super) fn visit_by_value<'de, V: Visitor<'de>, E: Error>(number: &str, visitor: V) -> Result<V::Value, E> {
+    if let Ok(integer) = number.parse() {
         return visitor.visit_u64(integer);
     }
-    match number.as_i64().or_else(|| number.safe_integer()) {
-        Some(integer) => visitor.visit_i64(integer),
-        None => visitor.visit_f64(number.as_f64()),
+    match number.parse().or_else(|_| integer_of(number)) {
+        Ok(integer) => visitor.visit_i64(integer),
+        // The grammar of JSON is a part of the one that Rust reads.
+        Err(_) => visitor.visit_f64(number.parse().unwrap_or(f64::NAN)),
     }
 }
 
@@ -133,7 +135,7 @@ fn visit_array<'de, V: Visitor<'de>>(items: Vec<Json>, visitor: V) -> Result<V::
 }
 
 fn visit_object<'de, V: Visitor<'de>>(object: Object, visitor: V) -> Result<V::Value, JsonError> {
-    let members = object.into_iter().map(|(name, value)| (MemberName(name), FromJson(value)));
+    let members = object.into_iter().map(|(name, value)| (MemberName::new(name), FromJson(value)));
     let mut access = MapDeserializer::new(members);
     let value = visitor.visit_map(&mut access)?;
     access.end()?;

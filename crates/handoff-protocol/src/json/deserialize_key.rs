@@ -1,15 +1,25 @@
 //! Reading the names of members into the key types of maps.
 
-use serde::de::value::StringDeserializer;
-use serde::de::{Deserializer, IntoDeserializer, Visitor};
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use serde::de::value::CowStrDeserializer;
+use serde::de::{Deserializer, Error, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::JsonError;
-
 /// A name that a map reads as its key: a string, or what that string spells.
-pub(super) struct MemberName(pub(super) String);
+pub(super) struct MemberName<'n, E> {
+    name: Cow<'n, str>,
+    error: PhantomData<E>,
+}
 
-impl<'de> IntoDeserializer<'de, JsonError> for MemberName {
+impl<'n, E> MemberName<'n, E> {
+    pub(super) fn new(name: impl Into<Cow<'n, str>>) -> Self {
+        Self { name: name.into(), error: PhantomData }
+    }
+}
+
+impl<'de, E: Error> IntoDeserializer<'de, E> for MemberName<'de, E> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -20,22 +30,25 @@ impl<'de> IntoDeserializer<'de, JsonError> for MemberName {
 macro_rules! integers {
     ($($method:ident)*) => {
         $(
-            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, JsonError> {
-                match (self.0.parse(), self.0.parse()) {
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+                match (self.name.parse(), self.name.parse()) {
                     (Ok(unsigned), _) => visitor.visit_u64(unsigned),
                     (_, Ok(signed)) => visitor.visit_i64(signed),
-                    _ => visitor.visit_string(self.0),
+                    _ => self.deserialize_any(visitor),
                 }
             }
         )*
     };
 }
 
-impl<'de> Deserializer<'de> for MemberName {
-    type Error = JsonError;
+impl<'de, E: Error> Deserializer<'de> for MemberName<'de, E> {
+    type Error = E;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, JsonError> {
-        visitor.visit_string(self.0)
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        match self.name {
+            Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
+            Cow::Owned(name) => visitor.visit_string(name),
+        }
     }
 
     integers! {
@@ -43,15 +56,15 @@ impl<'de> Deserializer<'de> for MemberName {
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, JsonError> {
-        match self.0.as_str() {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        match &*self.name {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
-            _ => visitor.visit_string(self.0),
+            _ => self.deserialize_any(visitor),
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, JsonError> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, E> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -60,8 +73,8 @@ impl<'de> Deserializer<'de> for MemberName {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, JsonError> {
-        visitor.visit_enum(StringDeserializer::new(self.0))
+    ) -> Result<V::Value, E> {
+        visitor.visit_enum(CowStrDeserializer::new(self.name))
     }
 
     forward_to_deserialize_any! {

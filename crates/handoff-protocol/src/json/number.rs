@@ -59,6 +59,11 @@ impl Number {
         &self.0
     }
 
+    /// Tells whether the text is a plain integer, without point and exponent.
+    pub(super) fn is_plain(&self) -> bool {
+        self.0.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+    }
+
     /// Gives the value if the text is a plain integer that fits 64 bits; `4.0` and `1e2` are not.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
@@ -101,13 +106,18 @@ impl Number {
     ///
     /// [`NumberFault::NotAnInteger`] for a fraction, however small; [`NumberFault::OutOfSafeRange`] beyond the range.
     pub fn integer(&self) -> Result<i64, NumberFault> {
-        if self.0.len() < 16
-            && let Ok(plain) = self.0.parse::<i64>()
-        {
-            return Ok(plain);
-        }
-        exact_integer(&self.0)
+        integer_of(&self.0)
     }
+}
+
+/// Gives the value of a number's text, as [`Number::integer`] does.
+pub(super) fn integer_of(text: &str) -> Result<i64, NumberFault> {
+    if text.len() < 16
+        && let Ok(plain) = text.parse::<i64>()
+    {
+        return Ok(plain);
+    }
+    exact_integer(text)
 }
 
 /// Reads mantissa and exponent apart: the value is `digits * 10^scale` with no zero at the end of `digits`.

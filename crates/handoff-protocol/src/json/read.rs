@@ -1,5 +1,7 @@
 //! The strict reader, for bytes that a stranger sent (B-1).
 
+use std::borrow::Cow;
+
 use super::number::number_span;
 use super::scan::plain_span;
 use super::{Json, Number, Object, ReadError, ReadErrorKind};
@@ -41,10 +43,12 @@ pub fn read(bytes: &[u8]) -> Result<Json, ReadError> {
 ///
 /// The same as those of [`read`], and [`ReadErrorKind::TooMany`].
 pub fn read_within(bytes: &[u8], limits: ReadLimits) -> Result<Json, ReadError> {
-    match str::from_utf8(bytes) {
-        Ok(text) => read_text(text, limits),
-        Err(error) => Err(ReadError { kind: ReadErrorKind::InvalidUtf8, offset: error.valid_up_to() }),
-    }
+    read_text(read_utf8(bytes)?, limits)
+}
+
+/// Takes bytes as text.
+pub(crate) fn read_utf8(bytes: &[u8]) -> Result<&str, ReadError> {
+    str::from_utf8(bytes).map_err(|error| ReadError { kind: ReadErrorKind::InvalidUtf8, offset: error.valid_up_to() })
 }
 
 /// Reads one JSON document from a text, as [`read`] does from bytes.
@@ -57,21 +61,14 @@ pub fn read_str(text: &str) -> Result<Json, ReadError> {
 }
 
 fn read_text(text: &str, limits: ReadLimits) -> Result<Json, ReadError> {
-    let mut reader = Reader { text, at: 0, depth: 0, values: 0, limits };
-    if text.starts_with('\u{feff}') {
-        return Err(reader.fault(ReadErrorKind::ByteOrderMark));
-    }
-    reader.skip_space();
+    let mut reader = Reader::open(text, limits)?;
     let value = reader.value()?;
-    reader.skip_space();
-    match reader.peek() {
-        None => Ok(value),
-        Some(_) => Err(reader.fault(ReadErrorKind::TrailingText)),
-    }
+    reader.close()?;
+    Ok(value)
 }
 
 /// The text and how far it has been read; recursion is as deep as `depth`, which is bounded.
-struct Reader<'t> {
+pub(super) struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
@@ -80,32 +77,68 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn value(&mut self) -> Result<Json, ReadError> {
+    /// Stands at the first value of a text.
+    pub(super) fn open(text: &'t str, limits: ReadLimits) -> Result<Self, ReadError> {
+        let mut reader = Self { text, at: 0, depth: 0, values: 0, limits };
+        if text.starts_with('\u{feff}') {
+            return Err(reader.fault(ReadErrorKind::ByteOrderMark));
+        }
+        reader.skip_space();
+        Ok(reader)
+    }
+
+    /// Ends behind the only value of a text.
+    pub(super) fn close(mut self) -> Result<(), ReadError> {
+        self.skip_space();
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.fault(ReadErrorKind::TrailingText)),
+        }
+    }
+
+    /// Counts a value that is read now, and gives the byte that it begins with.
+    pub(super) fn begin(&mut self) -> Result<Option<u8>, ReadError> {
         if self.values == self.limits.values {
             return Err(self.fault(ReadErrorKind::TooMany(self.limits.values)));
         }
         self.values += 1;
-        match self.peek() {
+        Ok(self.peek())
+    }
+
+    /// Reads a whole value as a tree.
+    pub(super) fn value(&mut self) -> Result<Json, ReadError> {
+        match self.begin()? {
             Some(b'"') => self.string().map(Json::String),
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.literal("true", Json::Bool(true)),
-            Some(b'f') => self.literal("false", Json::Bool(false)),
-            Some(b'n') => self.literal("null", Json::Null),
+            Some(b'-' | b'0'..=b'9') => self.number().map(|text| Json::Number(Number::from_checked(text))),
+            Some(b't') => self.literal("true").map(|()| Json::Bool(true)),
+            Some(b'f') => self.literal("false").map(|()| Json::Bool(false)),
+            Some(b'n') => self.literal("null").map(|()| Json::Null),
             _ => Err(self.unexpected(ReadErrorKind::ExpectedValue)),
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Json, ReadError>) -> Result<Json, ReadError> {
+    /// Goes into an array or object, standing on its opening bracket.
+    pub(super) fn enter(&mut self) -> Result<(), ReadError> {
         if self.depth == self.limits.depth {
             return Err(self.fault(ReadErrorKind::TooDeep(self.limits.depth)));
         }
         self.depth += 1;
         self.at += 1;
         self.skip_space();
-        let value = read(self)?;
+        Ok(())
+    }
+
+    /// Comes out of an array or object whose closing bracket was read.
+    pub(super) fn leave(&mut self) {
         self.depth -= 1;
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Json, ReadError>) -> Result<Json, ReadError> {
+        self.enter()?;
+        let value = read(self)?;
+        self.leave();
         Ok(value)
     }
 
@@ -115,29 +148,43 @@ impl<'t> Reader<'t> {
             return Ok(Json::Object(object));
         }
         loop {
-            if self.peek() != Some(b'"') {
-                return Err(self.unexpected(ReadErrorKind::ExpectedName));
-            }
             let offset = self.at;
-            let name = self.string()?;
-            self.skip_space();
-            if !self.skip_if(b':') {
-                return Err(self.unexpected(ReadErrorKind::ExpectedColon));
-            }
-            self.skip_space();
+            let name = self.name()?.into_owned();
             let value = self.value()?;
             if object.insert(name, value).is_some() {
                 return Err(ReadError { kind: ReadErrorKind::DuplicateName, offset });
             }
-            self.skip_space();
-            if self.skip_if(b'}') {
+            if self.ends_with(b'}', ReadErrorKind::ExpectedCommaOrBrace)? {
                 return Ok(Json::Object(object));
             }
-            if !self.skip_if(b',') {
-                return Err(self.unexpected(ReadErrorKind::ExpectedCommaOrBrace));
-            }
-            self.skip_space();
         }
+    }
+
+    /// Reads the name of a member with its colon, and stands at the value.
+    pub(super) fn name(&mut self) -> Result<Cow<'t, str>, ReadError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected(ReadErrorKind::ExpectedName));
+        }
+        let name = self.text()?;
+        self.skip_space();
+        if !self.skip_if(b':') {
+            return Err(self.unexpected(ReadErrorKind::ExpectedColon));
+        }
+        self.skip_space();
+        Ok(name)
+    }
+
+    /// Behind an item: takes the closing bracket, or the comma before the next item.
+    pub(super) fn ends_with(&mut self, bracket: u8, otherwise: ReadErrorKind) -> Result<bool, ReadError> {
+        self.skip_space();
+        if self.skip_if(bracket) {
+            return Ok(true);
+        }
+        if !self.skip_if(b',') {
+            return Err(self.unexpected(otherwise));
+        }
+        self.skip_space();
+        Ok(false)
     }
 
     fn array(&mut self) -> Result<Json, ReadError> {
@@ -147,41 +194,47 @@ impl<'t> Reader<'t> {
         }
         loop {
             items.push(self.value()?);
-            self.skip_space();
-            if self.skip_if(b']') {
+            if self.ends_with(b']', ReadErrorKind::ExpectedCommaOrBracket)? {
                 return Ok(Json::Array(items));
             }
-            if !self.skip_if(b',') {
-                return Err(self.unexpected(ReadErrorKind::ExpectedCommaOrBracket));
-            }
-            self.skip_space();
         }
     }
 
-    fn number(&mut self) -> Result<Json, ReadError> {
+    /// Reads the text of a number.
+    pub(super) fn number(&mut self) -> Result<&'t str, ReadError> {
         match number_span(self.rest()) {
-            Ok(length) => Ok(Json::Number(Number::from_checked(self.take(length)))),
+            Ok(length) => Ok(self.take(length)),
             Err(at) => Err(ReadError { kind: ReadErrorKind::InvalidNumber, offset: self.at + at }),
         }
     }
 
-    fn literal(&mut self, word: &str, value: Json) -> Result<Json, ReadError> {
+    /// Reads a word that must stand here.
+    pub(super) fn literal(&mut self, word: &str) -> Result<(), ReadError> {
         if !self.rest().starts_with(word.as_bytes()) {
             return Err(self.fault(ReadErrorKind::ExpectedValue));
         }
         self.at += word.len();
-        Ok(value)
+        Ok(())
     }
 
     /// Reads a string, standing on its opening quote; one without escapes is copied once, whole.
     fn string(&mut self) -> Result<String, ReadError> {
+        self.text().map(Cow::into_owned)
+    }
+
+    /// Reads a string, standing on its opening quote; one without escapes is not copied.
+    pub(super) fn text(&mut self) -> Result<Cow<'t, str>, ReadError> {
         self.at += 1;
-        let mut string = self.plain().to_owned();
+        let plain = self.plain();
+        if self.skip_if(b'"') {
+            return Ok(Cow::Borrowed(plain));
+        }
+        let mut string = plain.to_owned();
         loop {
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(string);
+                    return Ok(Cow::Owned(string));
                 }
                 Some(b'\\') => string.push(self.escape()?),
                 _ => return Err(self.unexpected(ReadErrorKind::ControlCharacter)),
@@ -233,12 +286,12 @@ impl<'t> Reader<'t> {
         Ok(character)
     }
 
-    fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         let space = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
         self.at += space;
     }
 
-    fn skip_if(&mut self, byte: u8) -> bool {
+    pub(super) fn skip_if(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
@@ -251,7 +304,8 @@ impl<'t> Reader<'t> {
         span
     }
 
-    fn peek(&self) -> Option<u8> {
+    /// Gives the byte that stands here.
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
@@ -259,8 +313,13 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    fn unexpected(&self, kind: ReadErrorKind) -> ReadError {
+    pub(super) fn unexpected(&self, kind: ReadErrorKind) -> ReadError {
         self.fault(if self.peek().is_some() { kind } else { ReadErrorKind::UnexpectedEnd })
+    }
+
+    /// Gives how many bytes were read.
+    pub(super) fn offset(&self) -> usize {
+        self.at
     }
 
     fn fault(&self, kind: ReadErrorKind) -> ReadError {

@@ -4,14 +4,17 @@ use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::serialize_compound::{Items, Members, Tagged};
 use super::serialize_key::TextSerializer;
-use super::{Json, JsonError, Number, Object};
+use super::{Json, JsonError, Number, Object, json_text::JSON_TEXT, read_str};
 
 /// The name of the newtype that carries a number which is no 64-bit integer through serde.
 ///
 /// The protocol is private to `to_json` and `from_json`: such a number serializes as a newtype of this name. Ours asks
 /// the content as a format that is not for humans, and gets the text; any other format for humans gets a
 /// float. In the other direction such a number is visited as a newtype around its text.
-const SPELLED_NUMBER: &str = "$handoff::json::Number";
+pub(super) const SPELLED_NUMBER: &str = "$handoff::json::Number";
+
+/// The name of the newtype around our own objects: the names of its members differ, so nobody needs to compare them.
+pub(super) const DISTINCT_MEMBERS: &str = "$handoff::json::Object";
 
 /// Turns a serializable value into JSON.
 ///
@@ -128,11 +131,14 @@ impl Serializer for ToJson {
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<Json, JsonError> {
-        if name != SPELLED_NUMBER {
-            return value.serialize(self);
+        match name {
+            SPELLED_NUMBER => {
+                let text = value.serialize(TextSerializer::of_spelling())?;
+                text.parse::<Number>().map(Json::Number).map_err(JsonError::custom)
+            }
+            JSON_TEXT => read_str(&value.serialize(TextSerializer::of_spelling())?).map_err(JsonError::custom),
+            _ => value.serialize(self),
         }
-        let text = value.serialize(TextSerializer::of_spelling())?;
-        text.parse::<Number>().map(Json::Number).map_err(JsonError::custom)
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -207,8 +213,17 @@ impl Serialize for Json {
 
 impl Serialize for Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.len()))?;
-        for (name, value) in self {
+        serializer.serialize_newtype_struct(DISTINCT_MEMBERS, &DistinctMembers(self))
+    }
+}
+
+/// The content of the newtype.
+struct DistinctMembers<'a>(&'a Object);
+
+impl Serialize for DistinctMembers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in self.0 {
             map.serialize_entry(name, value)?;
         }
         map.end()

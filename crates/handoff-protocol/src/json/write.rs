@@ -58,6 +58,12 @@ impl fmt::Display for Json {
 pub(super) fn write_string(text: &str, out: &mut String) {
     out.reserve(text.len() + 2);
     out.push('"');
+    write_escaped(text, out);
+    out.push('"');
+}
+
+/// Appends the content of a string, escaping no more than B-8 asks for.
+pub(super) fn write_escaped(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some((plain, tail)) = rest.split_at_checked(plain_span(rest.as_bytes())) {
         out.push_str(plain);
@@ -79,5 +85,4 @@ pub(super) fn write_string(text: &str, out: &mut String) {
         }
         rest = characters.as_str();
     }
-    out.push('"');
 }

@@ -286,3 +286,77 @@ fn no_flipped_bit_changes_the_meaning_unseen() {
         }
     }
 }
+
+/// The members of a bundle's text in another order.
+fn reordered(text: &str, order: [usize; 7]) -> String {
+    let document = json(text);
+    let members: Vec<_> = document.as_object().unwrap().iter().collect();
+    let members = order.map(|place| format!("{}:{}", Json::from(members[place].0), members[place].1));
+    format!("{{{}}}", members.join(","))
+}
+
+#[test]
+fn the_order_of_members_does_not_matter() {
+    let bundle = sound(5);
+    let text = bundle.to_text().unwrap();
+    for order in [[0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [5, 0, 1, 2, 3, 4, 6], [6, 0, 4, 5, 2, 1, 3]] {
+        let text = reordered(&text, order);
+        let report = verify(text.as_bytes(), &Trust::default()).unwrap();
+        assert!(report.is_sound(), "{order:?}: {:?}", report.findings);
+        assert_eq!((report.receipts, report.signed), (5, 5));
+        let altered = text.replacen("\"says\":\"n3\"", "\"says\":\"no\"", 1);
+        assert_ne!(text, altered);
+        let found = findings(&altered, &Trust::default());
+        assert_eq!(
+            found.iter().map(|found| (found.kind, found.height)).collect::<Vec<_>>(),
+            [(FindingKind::Digest, Some(4))]
+        );
+        assert_eq!(found[0].receipt_id.as_deref(), Some("rcpt_n3"));
+    }
+}
+
+#[test]
+fn more_receipts_than_are_checked_together_are_each_judged() {
+    let bundle = sound(300);
+    let text = bundle.to_text().unwrap();
+    let report = verify(text.as_bytes(), &Trust::default()).unwrap();
+    assert_eq!((report.is_sound(), report.receipts, report.signed), (true, 300, 300));
+    let mut forged = bundle.clone();
+    let taken = forged.receipts[10].signature.clone();
+    for place in [127, 128, 299] {
+        forged.receipts[place].signature = taken.clone();
+    }
+    let found = kinds(&forged, &Trust::default());
+    assert_eq!(found, [128, 129, 300].map(|height| (FindingKind::Signature, Some(height))));
+}
+
+#[test]
+fn what_lacks_a_signature_before_the_first_that_has_one_is_named_too() {
+    let mut bundle = sound(3);
+    bundle.keys.keys.clear();
+    bundle.receipts[0].signature = None;
+    let found = kinds(&bundle, &Trust::default());
+    let expected = [(FindingKind::Unsigned, 1), (FindingKind::UnknownKey, 2), (FindingKind::UnknownKey, 3)];
+    assert_eq!(found, expected.map(|(kind, height)| (kind, Some(height))));
+}
+
+#[test]
+fn a_member_that_is_missing_or_unknown_makes_it_no_bundle() {
+    let text = sound(1).to_text().unwrap();
+    let document = json(&text);
+    for name in document.as_object().unwrap().keys() {
+        let mut less = document.clone();
+        less.as_object_mut().unwrap().remove(name);
+        let refused = verify(less.to_text().as_bytes(), &Trust::default()).unwrap_err();
+        assert!(matches!(&refused, BundleError::NotABundle(_)), "{name}: {refused}");
+        assert!(refused.to_string().contains(&format!("missing field `{name}`")), "{refused}");
+        let mut more = document.clone();
+        more.as_object_mut().unwrap().insert(format!("{name}s"), 1);
+        let refused = verify(more.to_text().as_bytes(), &Trust::default()).unwrap_err();
+        assert!(matches!(refused, BundleError::NotABundle(_)), "{refused}");
+    }
+    let twice = text.replacen("\"org_id\"", "\"head\":1,\"org_id\"", 1);
+    assert!(matches!(verify(twice.as_bytes(), &Trust::default()), Err(BundleError::NotJson(_))));
+    let other = text.replacen("handoff-export/1", "handoff-export/2", 1);
+    assert!(matches!(verify(other.as_bytes(), &Trust::default()), Err(BundleError::UnknownFormat)));
+}

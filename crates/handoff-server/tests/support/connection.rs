@@ -56,11 +56,34 @@ impl Connection {
         }
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status line");
         let mut answer = Answer { status, head, body: String::new() };
-        let length = answer.header("content-length").map_or(0, |length| length.parse().expect("a length"));
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body)?;
+        let body = if answer.header("transfer-encoding") == Some("chunked") {
+            self.receive_chunks()?
+        } else {
+            let length = answer.header("content-length").map_or(0, |length| length.parse().expect("a length"));
+            self.receive_bytes(length)?
+        };
         answer.body = String::from_utf8(body).expect("a body of text");
         Ok(answer)
+    }
+
+    fn receive_chunks(&mut self) -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let mut length = String::new();
+            self.stream.read_line(&mut length)?;
+            let length = usize::from_str_radix(length.trim(), 16).map_err(io::Error::other)?;
+            body.extend(self.receive_bytes(length)?);
+            self.stream.read_line(&mut String::new())?;
+            if length == 0 {
+                return Ok(body);
+            }
+        }
+    }
+
+    fn receive_bytes(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 }
 

@@ -5,7 +5,8 @@ use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_o
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    Json, MAX_SAFE_INTEGER, Number, NumberFault, ReadErrorKind, from_json, normalize_numbers, read, read_str, to_json,
+    Json, MAX_SAFE_INTEGER, Number, NumberFault, ReadErrorKind, from_json, from_text, normalize_numbers, read,
+    read_str, to_json, to_text,
 };
 
 fn texts() -> impl Strategy<Value = String> {
@@ -168,6 +169,7 @@ proptest! {
     )) {
         let text = tokens.concat();
         let theirs = serde_json::from_str::<serde_json::Value>(&text);
+        prop_assert_eq!(from_text::<Json>(&text).ok(), read_str(&text).ok(), "with and without the tree");
         match read_str(&text) {
             Ok(value) => prop_assert_eq!(serde_json::to_value(&value).unwrap(), theirs.unwrap()),
             Err(error) => prop_assert!(theirs.is_err() || error.kind == ReadErrorKind::DuplicateName, "{}", error),
@@ -179,6 +181,8 @@ proptest! {
         let json = to_json(&record).unwrap();
         let text = serde_json::to_string(&record).unwrap();
         prop_assert_eq!(json.to_text(), text.clone());
+        prop_assert_eq!(to_text(&record).unwrap(), text.clone());
+        prop_assert_eq!(from_text::<Record>(&text).unwrap(), record.clone());
         prop_assert_eq!(from_json::<Record>(json).unwrap(), record.clone());
         prop_assert_eq!(from_json::<Record>(read_str(&text).unwrap()).unwrap(), record);
     }
@@ -187,7 +191,51 @@ proptest! {
     fn json_passes_through_serde_unchanged(value in documents(any_numbers())) {
         let wrapped = to_json(&(1, &value)).unwrap();
         prop_assert_eq!(wrapped.as_array().unwrap()[1].to_text(), value.to_text());
+        let text = to_text(&(1, &value)).unwrap();
+        prop_assert_eq!(&text, &wrapped.to_text());
         let (_, back) = from_json::<(i64, Json)>(wrapped).unwrap();
         prop_assert_eq!(back.to_text(), value.to_text());
+        let (_, back) = from_text::<(i64, Json)>(&text).unwrap();
+        prop_assert_eq!(back.to_text(), value.to_text());
+    }
+
+    #[test]
+    fn a_document_cut_or_changed_anywhere_is_judged_alike_with_and_without_the_tree(
+        record in records(),
+        at in any::<proptest::sample::Index>(),
+        instead in proptest::option::of(prop_oneof![
+            Just('"'), Just('{'), Just('}'), Just('['), Just(']'), Just(','), Just(':'), Just('0'), Just('n'), Just('\\'),
+        ]),
+    ) {
+        let mut text: Vec<char> = to_text(&record).unwrap().chars().collect();
+        let at = at.index(text.len());
+        match instead {
+            Some(character) => text[at] = character,
+            None => text.truncate(at),
+        }
+        let text = String::from_iter(text);
+        let with = read_str(&text).ok().and_then(|json| from_json::<Record>(json).ok());
+        prop_assert_eq!(from_text::<Record>(&text).ok(), with, "{}", text);
+    }
+
+    #[test]
+    fn a_member_is_cut_out_of_canonical_text_as_out_of_the_value(
+        value in documents(safe_numbers()),
+        member in texts(),
+        there in any::<bool>(),
+    ) {
+        let Json::Object(mut object) = value else { return Ok(()) };
+        if there {
+            object.insert(member.as_str(), 7);
+        }
+        let mut text = String::new();
+        let span = object.write_canonical_around(&member, &mut text).unwrap();
+        prop_assert_eq!(&text, &Json::Object(object.clone()).canonical().unwrap());
+        prop_assert_eq!(span.is_some(), object.contains_key(&member));
+        if let Some(span) = span {
+            text.replace_range(span, "");
+        }
+        object.remove(&member);
+        prop_assert_eq!(text, Json::Object(object).canonical().unwrap());
     }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Json, JsonError, Number, Object, from_json, read_str, to_json};
+use super::super::{
+    Json, JsonError, JsonText, Number, Object, TextError, from_json, from_text, read_str, to_json, to_text,
+};
 
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Carrier {
@@ -64,6 +66,8 @@ fn through<T: Serialize + for<'de> Deserialize<'de> + PartialEq + std::fmt::Debu
     let json = to_json(value).unwrap();
     let text = json.to_text();
     assert_eq!(&from_json::<T>(json).unwrap(), value, "{text}");
+    assert_eq!(to_text(value).unwrap(), text, "without the tree");
+    assert_eq!(&from_text::<T>(&text).unwrap(), value, "{text}");
     text
 }
 
@@ -113,8 +117,9 @@ fn floats_pass_only_as_safe_integers() {
     assert_eq!(to_json(&-0.0_f64), Ok(Json::from(0)));
     assert_eq!(to_json(&2.0_f32), Ok(Json::from(2)));
     for refused in [0.5, f64::NAN, f64::INFINITY, 1e300, 9_007_199_254_740_992.0] {
-        assert!(to_json(&refused).is_err());
+        assert_eq!(to_text(&refused).unwrap_err(), to_json(&refused).unwrap_err());
     }
+    assert_eq!(to_text(&(4.0_f64, -0.0_f64, 2.0_f32)).unwrap(), "[4,0,2]");
 }
 
 #[test]
@@ -123,6 +128,12 @@ fn wide_integers_pass_if_they_fit() {
     assert_eq!(to_json(&u128::from(u64::MAX)).unwrap().to_text(), "18446744073709551615");
     assert!(to_json(&(i128::from(i64::MIN) - 1)).is_err());
     assert!(to_json(&u128::MAX).is_err());
+    assert_eq!(
+        to_text(&(i128::from(i64::MIN), u128::from(u64::MAX))).unwrap(),
+        "[-9223372036854775808,18446744073709551615]"
+    );
+    assert!(to_text(&(i128::from(i64::MIN) - 1)).is_err());
+    assert!(to_text(&u128::MAX).is_err());
 }
 
 #[test]
@@ -139,6 +150,7 @@ fn keys_may_be_texts_integers_and_unit_variants() {
     assert_eq!(through(&BTreeMap::from([(true, 1)])), r#"{"true":1}"#);
     assert!(to_json(&BTreeMap::from([(None::<String>, 1)])).is_err());
     assert!(to_json(&BTreeMap::from([(vec![1], 1)])).is_err());
+    assert!(to_text(&BTreeMap::from([(None::<String>, 1)])).is_err());
 }
 
 #[test]
@@ -149,6 +161,9 @@ fn options_units_and_tuples_follow_the_usual_shapes() {
     assert_eq!(through(&(1, "a".to_owned(), false)), r#"[1,"a",false]"#);
     assert_eq!(through(&'é'), r#""é""#);
     assert!(from_json::<(i64, i64)>(read_str("[1,2,3]").unwrap()).is_err());
+    assert!(from_text::<(i64, i64)>("[1,2,3]").is_err());
+    assert!(from_text::<(i64, i64, i64)>("[1,2]").is_err());
+    assert!(from_text::<(i64, i64)>("[1,2").is_err());
 }
 
 #[test]
@@ -160,7 +175,7 @@ fn two_members_of_one_name_are_refused() {
         open: BTreeMap<String, i64>,
     }
     let clash = Clash { id: 1, open: BTreeMap::from([("id".to_owned(), 2)]) };
-    assert!(to_json(&clash).is_err());
+    assert_eq!(to_text(&clash).unwrap_err(), to_json(&clash).unwrap_err());
     assert!(serde_json::from_str::<Json>(r#"{"a":1,"a":2}"#).is_err());
 }
 
@@ -214,4 +229,96 @@ fn unknown_fields_are_named_only_if_their_names_may_be_shown() {
     let shown = |text: &str| from_json::<Closed>(read_str(text).unwrap()).unwrap_err().to_string();
     assert_eq!(shown(r#"{"b":1}"#), "unknown field `b`, expected `a`");
     assert_eq!(shown(r#"{"b b":1}"#), "unknown field with an unprintable or long name, expected `a`");
+}
+
+/// What the two ways of reading say about a text, in words.
+fn both<T: for<'de> Deserialize<'de> + std::fmt::Debug>(text: &str) -> (String, String) {
+    let tree = read_str(text).map_err(TextError::from).and_then(|json| Ok(from_json::<T>(json)?));
+    let words = |read: Result<T, TextError>| match read {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => error.to_string(),
+    };
+    (words(from_text(text)), words(tree))
+}
+
+#[test]
+fn with_and_without_the_tree_the_same_is_refused_in_the_same_words() {
+    for text in [
+        r#"{"id":1,"count":2,"note":null}"#,
+        r#"{"id":"a","count":"b","note":null}"#,
+        r#"{"id":"a","count":2.5,"note":null}"#,
+        r#"{"id":"a","note":null}"#,
+        "[]",
+        "null",
+        "3",
+        r#"{"id":"a","#,
+        r#"{"id":"a","count":1} x"#,
+    ] {
+        let (without, with) = both::<Flat>(text);
+        assert_eq!(without, with, "{text}");
+    }
+    for text in [
+        r#""unit""#,
+        r#""other""#,
+        r#"{"unit":null}"#,
+        r#"{"unit":1}"#,
+        r#"{"newtype":4.0}"#,
+        r#"{"newtype":"x"}"#,
+        r#"{"tuple":1}"#,
+        r#"{"tuple":[1]}"#,
+        r#"{"tuple":[1,"a",2]}"#,
+        r#"{"struct":[]}"#,
+        r#"{"struct":{"json":[{"a":1.50}]}}"#,
+        r#"{"newtype":1,"unit":null}"#,
+        "{}",
+        "7",
+        "\u{feff}7",
+        "",
+    ] {
+        let (without, with) = both::<External>(text);
+        // Which is wrong first, the item too many or the array, is not worth the same words.
+        let alike = without == with || (without.contains("more items") && with.contains("invalid length"));
+        assert!(alike, "{text}: {without} / {with}");
+    }
+}
+
+#[test]
+fn a_name_given_twice_is_refused_wherever_it_stands_also_where_no_type_looks() {
+    #[derive(Debug, Deserialize)]
+    struct Open {
+        #[serde(rename = "a")]
+        _a: i64,
+    }
+    assert!(from_text::<Open>(r#"{"a":1,"b":2}"#).is_ok());
+    let many = (0..100).map(|place| format!("\"m{place}\":{place}")).collect::<Vec<_>>().join(",");
+    assert!(from_text::<Open>(&format!("{{\"a\":1,{many}}}")).is_ok());
+    for twice in [
+        r#"{"a":1,"b":2,"b":3}"#,
+        r#"{"a":1,"b":2,"\u0062":3}"#,
+        r#"{"a":1,"b":{"c":[{"d":1,"d":2}]}}"#,
+        &format!("{{\"a\":1,{many},\"m3\":1}}"),
+        &format!("{{\"a\":1,{many},\"m99\":1}}"),
+    ] {
+        let refused = from_text::<Open>(twice).unwrap_err();
+        assert!(matches!(refused, TextError::Read(_)), "{refused} {twice}");
+    }
+    // Names of inner objects and of neighbors do not count.
+    assert!(from_text::<Json>(r#"{"a":{"a":1,"b":{"a":2}},"b":[{"a":3},{"a":4}],"c":{"b":5}}"#).is_ok());
+}
+
+#[test]
+fn nesting_ends_where_the_reader_ends_it() {
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    for depth in [128, 129] {
+        assert_eq!(from_text::<Json>(&nested(depth)).is_ok(), read_str(&nested(depth)).is_ok(), "{depth}");
+        assert_eq!(from_text::<serde::de::IgnoredAny>(&nested(depth)).is_ok(), depth == 128);
+    }
+}
+
+#[test]
+fn a_text_of_our_own_stands_in_another_as_it_is() {
+    let sealed = JsonText::of_written(r#"{"b":1.50,  "a":[]}"#.into());
+    assert_eq!(to_text(&[&sealed]).unwrap(), r#"[{"b":1.50,  "a":[]}]"#);
+    assert_eq!(to_json(&sealed).unwrap().to_text(), r#"{"b":1.50,"a":[]}"#);
+    assert_eq!(serde_json::to_string(&sealed).unwrap(), r#"{"b":1.5,"a":[]}"#);
 }
