@@ -1,4 +1,4 @@
-//! Verifying a bundle, offline and a receipt at a time: what is held is the text, and a few receipts' signatures.
+//! Verifying a bundle, offline and a receipt at a time: what is held is the text and one receipt.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,6 @@ use crate::{
     signature::{Jwks, KeyError, KeySet, ReceiptSignature, SignatureError},
     timestamp::Timestamp,
 };
-
-/// How many signatures are checked together.
-const BATCH: usize = 128;
 
 /// What a verifier knows from elsewhere.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +67,6 @@ pub(super) struct Verification {
     must_be_signed: bool,
     /// Receipts without a signature, while it is open whether they should have one.
     unsigned: Vec<Named>,
-    signed: Vec<Signed>,
     canonical: String,
 }
 
@@ -119,7 +115,6 @@ impl Verification {
             chain,
             covered: Covered::begin(frame.covered()).ok(),
             unsigned: Vec::new(),
-            signed: Vec::new(),
             canonical: String::new(),
         };
         verification.take_chain_findings(None);
@@ -153,9 +148,8 @@ impl Verification {
         self.must_be_signed |= signature.is_some();
         match signature {
             Some(signature) => {
-                self.signed.extend(Signed::of(&entry.receipt, signature, whole));
-                if self.signed.len() == BATCH {
-                    self.check_signatures();
+                if let Some(signed) = Signed::of(&entry.receipt, signature, whole) {
+                    self.report.judge(signed, &self.keys, &self.retired);
                 }
             }
             None if records_digest(&entry.receipt) => self.unsigned.push(Named::of(&entry.receipt)),
@@ -169,7 +163,6 @@ impl Verification {
 
     /// Ends behind the last receipt.
     pub(super) fn finish(mut self, digest: Digest, trust: &Trust) -> BundleReport {
-        self.check_signatures();
         let chain = std::mem::replace(&mut self.chain, ChainVerifier::from_genesis()).finish();
         self.report.receipts = chain.receipts;
         self.report.head = chain.head;
@@ -194,15 +187,6 @@ impl Verification {
         }
         report.findings.sort_by_key(|finding| (finding.height, finding.kind));
         report
-    }
-
-    /// Checks the signatures that are waiting, together.
-    fn check_signatures(&mut self) {
-        let signed = std::mem::take(&mut self.signed);
-        let verdicts = self.keys.verify_all(signed.iter().map(|signed| (&signed.digest, &signed.signature)));
-        for (signed, verdict) in signed.into_iter().zip(verdicts) {
-            self.report.judge(signed, verdict, &self.retired);
-        }
     }
 
     fn find_unsigned(&mut self) {
@@ -240,8 +224,7 @@ impl BundleReport {
         match signature {
             Some(signature) => {
                 if let Some(signed) = Signed::of(receipt, signature.clone(), whole) {
-                    let verdict = keys.verify(&signed.digest, signature).map(|_| ());
-                    self.judge(signed, verdict, retired);
+                    self.judge(signed, keys, retired);
                 }
             }
             None if must_be_signed && records_digest(receipt) => self.find_unsigned(Named::of(receipt)),
@@ -257,11 +240,12 @@ impl BundleReport {
         }
     }
 
-    fn judge(&mut self, signed: Signed, verdict: Result<(), SignatureError>, retired: &Retirements) {
+    fn judge(&mut self, signed: Signed, keys: &KeySet, retired: &Retirements) {
+        let verdict = keys.verify(&signed.digest, &signed.signature);
         let Named { height, id } = signed.named;
         match verdict {
             // A valid signature says nothing of a receipt that no longer has the digest which was signed.
-            Ok(()) if signed.whole => {
+            Ok(_) if signed.whole => {
                 self.signed = self.signed.saturating_add(1);
                 let retired_at = retired.0.get(&signed.signature.kid).copied();
                 if let (Some(retired_at), Some(decided_at)) = (retired_at, signed.decided_at)
@@ -275,7 +259,7 @@ impl BundleReport {
                     });
                 }
             }
-            Ok(()) => {}
+            Ok(_) => {}
             Err(error @ SignatureError::UnknownKey) => {
                 self.find(height, id, FindingKind::UnknownKey, error.to_string());
             }

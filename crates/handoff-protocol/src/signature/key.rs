@@ -161,12 +161,6 @@ impl PublicKey {
     /// [`SignatureError::UnknownKey`] if the signature names another key, [`SignatureError::Malformed`] if it is no
     /// Ed25519 signature, [`SignatureError::Invalid`] if it is not of this key over this digest.
     pub fn verify(&self, digest: &Digest, signature: &ReceiptSignature) -> Result<(), SignatureError> {
-        let claim = self.claim(digest, signature)?;
-        self.key.verify_strict(claim.text.as_bytes(), &claim.signature).map_err(|_| SignatureError::Invalid)
-    }
-
-    /// Reads what a signature claims: everything that can be judged without arithmetic on the curve.
-    fn claim(&self, digest: &Digest, signature: &ReceiptSignature) -> Result<Claim, SignatureError> {
         if signature.kid != self.kid {
             return Err(SignatureError::UnknownKey);
         }
@@ -174,81 +168,9 @@ impl PublicKey {
             return Err(SignatureError::Malformed);
         }
         let bytes = decode(&signature.sig).ok_or(SignatureError::Malformed)?;
-        let claim = Claim { text: signature_input(&self.kid, digest), signature: Signature::from_bytes(&bytes) };
-        if is_sound_point(claim.signature.r_bytes()) { Ok(claim) } else { Err(SignatureError::Invalid) }
+        let input = signature_input(&self.kid, digest);
+        self.key.verify_strict(input.as_bytes(), &Signature::from_bytes(&bytes)).map_err(|_| SignatureError::Invalid)
     }
-}
-
-/// A signature and the text that it claims to be over.
-struct Claim {
-    text: String,
-    signature: Signature,
-}
-
-/// Checks signatures together, which takes less than half of what each alone takes. The verdicts are in their order.
-///
-/// What [`PublicKey::verify`] refuses for the bytes of a signature is refused here for the same bytes; and if the
-/// signatures do not hold together, each is judged alone. What that leaves to whoever has the private key is written in
-/// `docs/adr/0014`.
-pub(super) fn verify_all<'a>(
-    signed: impl IntoIterator<Item = Result<(&'a PublicKey, &'a Digest, &'a ReceiptSignature), SignatureError>>,
-) -> Vec<Result<(), SignatureError>> {
-    let claims: Vec<_> = signed
-        .into_iter()
-        .map(|signed| signed.and_then(|(key, digest, sig)| Ok((key.key, key.claim(digest, sig)?))))
-        .collect();
-    let sound = || claims.iter().flatten();
-    let texts: Vec<_> = sound().map(|(_, claim)| claim.text.as_bytes()).collect();
-    let signatures: Vec<_> = sound().map(|(_, claim)| claim.signature).collect();
-    let keys: Vec<_> = sound().map(|(key, _)| *key).collect();
-    let together = texts.len() > 1 && ed25519_dalek::verify_batch(&texts, &signatures, &keys).is_ok();
-    let alone = |(key, claim): (VerifyingKey, Claim)| {
-        if together {
-            return Ok(());
-        }
-        key.verify_strict(claim.text.as_bytes(), &claim.signature).map_err(|_| SignatureError::Invalid)
-    };
-    claims.into_iter().map(|claim| claim.and_then(alone)).collect()
-}
-
-/// Whether the bytes can be those of a point in a signature: its one spelling, and not of small order.
-fn is_sound_point(bytes: &[u8; 32]) -> bool {
-    let mut ordinate = *bytes;
-    // The highest bit is the sign of the other coordinate.
-    ordinate[31] &= 0x7f;
-    // Spelled below the prime, 2^255 - 19: compared from the highest byte.
-    let below_prime = ordinate.iter().rev().lt(PRIME.iter().rev());
-    below_prime && !SMALL_ORDINATES.contains(&ordinate)
-}
-
-/// 2^255 - 19, lowest byte first.
-const PRIME: [u8; 32] = ordinate_below_prime(0);
-
-/// The ordinates of the eight points of small order: of order 4, 1, 2, and twice two of order 8.
-const SMALL_ORDINATES: [[u8; 32]; 5] = [
-    [0; 32],
-    {
-        let mut one = [0; 32];
-        one[0] = 1;
-        one
-    },
-    ordinate_below_prime(1),
-    [
-        0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf,
-        0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
-    ],
-    [
-        0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20,
-        0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a,
-    ],
-];
-
-/// The prime less a small number, lowest byte first.
-const fn ordinate_below_prime(less: u8) -> [u8; 32] {
-    let mut bytes = [0xff; 32];
-    bytes[0] = 0xed - less;
-    bytes[31] = 0x7f;
-    bytes
 }
 
 /// Reads exactly `N` bytes of base64url without padding and without stray bits at its end.
@@ -346,36 +268,5 @@ mod tests {
             assert_eq!(PublicKey::from_jwk(&Jwk { x, ..good.clone() }), Err(KeyError::Malformed));
         }
         assert_eq!(PublicKey::from_jwk(&Jwk { kid: None, ..good }), Err(KeyError::KeyId));
-    }
-
-    #[test]
-    fn a_point_of_a_signature_has_one_spelling_and_is_not_of_small_order() {
-        let sound = |text: &str| is_sound_point(&hex::decode(text).unwrap());
-        for point in [
-            "0000000000000000000000000000000000000000000000000000000000000000",
-            "0000000000000000000000000000000000000000000000000000000000000080",
-            "0100000000000000000000000000000000000000000000000000000000000000",
-            "0100000000000000000000000000000000000000000000000000000000000080",
-            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
-            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
-            // The prime and all above it are second spellings.
-            "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        ] {
-            assert!(!sound(point), "{point}");
-        }
-        for point in [
-            "0300000000000000000000000000000000000000000000000000000000000000",
-            "ebffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-            "edfffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe7f",
-            KEY,
-        ] {
-            assert!(sound(point), "{point}");
-        }
     }
 }

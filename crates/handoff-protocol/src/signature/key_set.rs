@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::key::verify_all;
 use super::{Jwk, KeyError, PublicKey, ReceiptSignature};
 use crate::digest::Digest;
 
@@ -102,21 +101,6 @@ impl KeySet {
         let key = self.get(&signature.kid).ok_or(SignatureError::UnknownKey)?;
         key.verify(digest, signature).map(|()| key)
     }
-
-    /// Checks the signatures of many receipts, which takes less than half of what [`verify`](Self::verify) takes for each;
-    /// the verdicts are in their order.
-    ///
-    /// The verdicts are those of [`verify`](Self::verify), but for signatures that only whoever has the private key can
-    /// make (see `docs/adr/0014`).
-    pub fn verify_all<'a>(
-        &'a self,
-        signed: impl IntoIterator<Item = (&'a Digest, &'a ReceiptSignature)>,
-    ) -> Vec<Result<(), SignatureError>> {
-        verify_all(signed.into_iter().map(|(digest, signature)| {
-            let key = self.get(&signature.kid).ok_or(SignatureError::UnknownKey)?;
-            Ok((key, digest, signature))
-        }))
-    }
 }
 
 #[cfg(test)]
@@ -206,64 +190,6 @@ mod tests {
         let good = signer(OLD, 1).public_key().to_jwk();
         let weak = Jwk { x: Some(URL_SAFE_NO_PAD.encode([0; 32])), kid: Some("weak".to_owned()), ..good.clone() };
         assert_eq!(KeySet::from_jwks(&Jwks { keys: vec![good, weak] }).unwrap_err(), KeyError::Weak);
-    }
-
-    /// Signatures under the first key and over the digest of the text `receipt` whose point is the neutral one, a second
-    /// spelling of it, and a sound one moved by the point of order 2. The first two satisfy the bare equation.
-    const FORGED: [&str; 3] = [
-        "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAD1Z0tH-FiZ9zNDndunR0_gVsjubtsxrrXfX219HOURBA",
-        "7v_______________________________________3_IYbV3_c3eSBXJwNLWoH1rctrspvSUOD4BjfUNjlHmDw",
-        "_q-dB7hozFJ4YwUxLDdlY8YisDhqENEF48FQGyjWX37QqJLGhROeAB247nagfxEq05e-mcpKmr3MhjXQO8xWBg",
-    ];
-
-    #[test]
-    fn a_point_that_proves_nothing_is_refused_alone_and_among_others() {
-        let (old, digest) = (signer(OLD, 1), Digest::of("receipt"));
-        let set = KeySet::new([old.public_key()]).unwrap();
-        let good = old.sign(&digest);
-        for sig in FORGED {
-            let forged = ReceiptSignature { sig: sig.to_owned(), ..good.clone() };
-            assert_eq!(set.verify(&digest, &forged), Err(SignatureError::Invalid), "{sig}");
-            assert_eq!(set.verify_all([(&digest, &forged)]), [Err(SignatureError::Invalid)], "{sig}");
-        }
-        for sig in FORGED.into_iter().take(2) {
-            let forged = ReceiptSignature { sig: sig.to_owned(), ..good.clone() };
-            let verdicts = set.verify_all([(&digest, &good), (&digest, &forged), (&digest, &good)]);
-            assert_eq!(verdicts, [Ok(()), Err(SignatureError::Invalid), Ok(())], "{sig}");
-        }
-    }
-
-    #[test]
-    fn many_signatures_are_judged_as_each_alone_and_the_bad_ones_are_named() {
-        let (old, new) = (signer(OLD, 1), signer(NEW, 2));
-        let set = KeySet::new([old.public_key(), new.public_key()]).unwrap();
-        let digests: Vec<_> = (0..40).map(|place: u32| Digest::of(place.to_be_bytes())).collect();
-        let mut signed: Vec<_> = digests
-            .iter()
-            .enumerate()
-            .map(|(place, digest)| (*digest, if place % 3 == 0 { &old } else { &new }.sign(digest)))
-            .collect();
-        let alone = |signed: &[(Digest, ReceiptSignature)]| -> Vec<_> {
-            signed.iter().map(|(digest, signature)| set.verify(digest, signature).map(|_| ())).collect()
-        };
-        let together = |signed: &[(Digest, ReceiptSignature)]| {
-            set.verify_all(signed.iter().map(|(digest, signature)| (digest, signature)))
-        };
-        assert_eq!(together(&signed), vec![Ok(()); 40]);
-        assert_eq!(together(&[]), []);
-        // One over another digest, one by another key, one that is none, one by a key that nobody knows, one spelled anew.
-        signed[3].0 = Digest::of("other");
-        signed[4].1.kid = OLD.to_owned();
-        signed[5].1.sig.pop();
-        signed[6].1.kid = "rk_01K3MB2R4Y8ZC4YRXB2N6VD9FW".to_owned();
-        let mut bytes: Vec<u8> = URL_SAFE_NO_PAD.decode(&signed[7].1.sig).unwrap();
-        add_group_order(&mut bytes[32..]);
-        signed[7].1.sig = URL_SAFE_NO_PAD.encode(bytes);
-        let verdicts = together(&signed);
-        assert_eq!(verdicts, alone(&signed));
-        assert_eq!(verdicts.iter().filter(|verdict| verdict.is_err()).count(), 5);
-        // One alone, as the last of a long export may be.
-        assert_eq!(together(&signed[3..4]), alone(&signed[3..4]));
     }
 
     /// Adds L, the order of the group, to a little-endian scalar: the same scalar in effect, spelled above the range.

@@ -316,7 +316,7 @@ fn the_order_of_members_does_not_matter() {
 }
 
 #[test]
-fn more_receipts_than_are_checked_together_are_each_judged() {
+fn every_receipt_of_many_is_judged_by_its_own_signature() {
     let bundle = sound(300);
     let text = bundle.to_text().unwrap();
     let report = verify(text.as_bytes(), &Trust::default()).unwrap();
