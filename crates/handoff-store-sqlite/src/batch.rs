@@ -67,15 +67,12 @@ fn transact(
 ) -> Result<(), Broken> {
     let before = |error: rusqlite::Error| Broken { error: describe(&error), doubtful: false };
     execute(connection, "BEGIN IMMEDIATE").map_err(before)?;
-    let mut wrote = false;
-    if let [member] = members {
+    let wrote = if let [member] = members {
         // What it wrote and is not to stay goes with the transaction.
-        wrote = run_alone(connection, options, member.as_mut()).map_err(before)?;
+        run_alone(connection, options, member.as_mut()).map_err(before)?
     } else {
-        for member in &mut *members {
-            wrote |= run_member(connection, options, member.as_mut()).map_err(before)?;
-        }
-    }
+        run_together(connection, options, members).map_err(before)?
+    };
     if !wrote {
         return execute(connection, "ROLLBACK").map_err(before);
     }
@@ -94,6 +91,47 @@ fn run_alone(connection: &Connection, options: &SqliteOptions, member: &mut dyn 
     let before = connection.total_changes();
     let outcome = member.run(connection, options)?;
     Ok(connection.total_changes() != before && outcome == Outcome::Done)
+}
+
+/// Runs several members one after the other; answers whether rows of any are to stay.
+///
+/// Savepoints keep a copy of every page that a member touches, and hardly any member writes and takes it back. So they run
+/// without, and all of them once more with savepoints when one did.
+fn run_together(
+    connection: &Connection,
+    options: &SqliteOptions,
+    members: &mut [Box<dyn Member>],
+) -> rusqlite::Result<bool> {
+    if let Some(wrote) = run_plainly(connection, options, members)? {
+        return Ok(wrote);
+    }
+    execute(connection, "ROLLBACK")?;
+    execute(connection, "BEGIN IMMEDIATE")?;
+    let mut wrote = false;
+    for member in members {
+        wrote |= run_member(connection, options, member.as_mut())?;
+    }
+    Ok(wrote)
+}
+
+/// The same without savepoints; nothing once a member wrote what is not to stay.
+fn run_plainly(
+    connection: &Connection,
+    options: &SqliteOptions,
+    members: &mut [Box<dyn Member>],
+) -> rusqlite::Result<Option<bool>> {
+    let mut wrote = false;
+    for member in members {
+        let before = connection.total_changes();
+        let outcome = member.run(connection, options)?;
+        let changed = connection.total_changes() != before;
+        match outcome {
+            Outcome::Done => wrote |= changed,
+            Outcome::Refused if changed => return Ok(None),
+            Outcome::Refused => {}
+        }
+    }
+    Ok(Some(wrote))
 }
 
 /// Runs one member between savepoints; answers whether rows of it stay.
@@ -193,6 +231,23 @@ mod tests {
         assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
         assert!(matches!(&answers[1], Err(StoreError::Unavailable(text)) if text.contains("full")), "{answers:?}");
         assert_eq!(rows, 2);
+    }
+
+    #[test]
+    fn a_member_that_wrote_and_is_refused_takes_back_its_own_rows_alone() {
+        for ending in [Ok(Outcome::Refused), Err(Failure::conflict("no")), Ok(Outcome::Done)] {
+            let stays = matches!(ending, Ok(Outcome::Done));
+            let mut endings = vec![ending];
+            let (again, answer) = member(move |connection: &Connection, _: &SqliteOptions| {
+                let blob = NewBlob { tenant: TenantId::System, owner: "a".to_owned(), bytes: Bytes::from("a") };
+                blobs::put(connection, &blob, handoff_protocol::timestamp::Timestamp::EPOCH)?;
+                let outcome = endings.pop().unwrap_or_else(|| Ok(Outcome::Refused))?;
+                Ok(Finished { outcome, value: (), wakes: None, erases: false })
+            });
+            let (answers, rows) = with_a_bad_second(|_| {}, (again, answer));
+            assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
+            assert_eq!(rows, if stays { 3 } else { 2 });
+        }
     }
 
     /// A member whose rows break a rule that is only checked by the commit.
