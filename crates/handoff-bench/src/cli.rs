@@ -3,11 +3,12 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use handoff_protocol::callback::CallbackSecret;
 
 use crate::{
     error::BenchError,
     scenario::{Scenario, Size, Source},
-    spawn::Recipe,
+    spawn::{self, Recipe},
     target::{self, Pair, Target},
 };
 
@@ -67,6 +68,10 @@ pub(crate) struct Run {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = variable)]
     variables: Vec<(String, String)>,
 
+    /// What the server signs callbacks with, separated by commas; one that is started gets a new one unless given
+    #[arg(long, env = "HANDOFF_CALLBACK_SECRETS", hide_env_values = true, value_delimiter = ',')]
+    callback_secrets: Vec<String>,
+
     /// Where the store of a started server lies; the disk matters
     #[arg(long)]
     directory: Option<PathBuf>,
@@ -99,6 +104,18 @@ pub(crate) struct Run {
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000])]
     polls: Vec<usize>,
 
+    /// Answers a second that those with ladder and callbacks are held against; those with the page alone unless given
+    #[arg(long, value_name = "A_SECOND")]
+    base_answers: Option<f64>,
+
+    /// How many requests expire, raised at 500 a second
+    #[arg(long, default_value_t = 5_000)]
+    expiries: u32,
+
+    /// How many receivers callbacks go to, of which every fifth fails
+    #[arg(long, default_value_t = 1_000)]
+    receivers: usize,
+
     /// How many seconds the soak takes
     #[arg(long, default_value_t = 600)]
     soak: u64,
@@ -113,19 +130,36 @@ impl Run {
             pending: self.pending.clone(),
             receipts: self.receipts,
             polls: self.polls.clone(),
+            base_answers: self.base_answers,
+            expiries: self.expiries,
+            receivers: self.receivers,
             soak: Duration::from_secs(self.soak),
         }
     }
 
+    /// What callbacks are signed with: what is set for the server goes before what is said of it.
+    fn secrets(&self) -> Vec<CallbackSecret> {
+        let set = self.variables.iter().rev().find(|(name, _)| name == "HANDOFF_CALLBACK_SECRETS");
+        let texts =
+            set.map_or_else(|| self.callback_secrets.clone(), |(_, list)| list.split(',').map(str::to_owned).collect());
+        // Empty ones are none, as the server reads them.
+        texts.iter().filter_map(|text| CallbackSecret::new(text.trim()).ok()).collect()
+    }
+
     pub(crate) fn source(&self) -> Result<Source, BenchError> {
+        let mut secrets = self.secrets();
         if let Some(program) = &self.spawn {
             let beside = || Ok(std::env::current_exe()?.with_file_name("handoffd"));
             let program = program.clone().map_or_else(beside, Ok);
+            if secrets.is_empty() {
+                secrets.extend(CallbackSecret::new(spawn::token()?));
+            }
             return Ok(Source::Fresh(Recipe {
                 program: program.map_err(BenchError::system("this program does not know where it stands"))?,
                 within: self.directory.clone().unwrap_or_else(std::env::temp_dir),
                 tenants: self.tenants.iter().copied().max().unwrap_or(1).max(8),
                 variables: self.variables.clone(),
+                secrets,
             }));
         }
         let pairs = match (&self.credentials, &self.api_key, &self.person_token) {
@@ -134,7 +168,7 @@ impl Run {
             _ => return Err(BenchError::NoCredentials),
         };
         let url = self.url.as_deref().ok_or(BenchError::Url("is missing; or give `--spawn`"))?;
-        Ok(Source::There(Target::new(url, &pairs, self.pid)?))
+        Ok(Source::There(Target::new(url, &pairs, self.pid)?.signing(secrets)))
     }
 }
 
@@ -152,5 +186,17 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn what_is_set_for_the_server_is_what_pushes_are_verified_with() {
+        let secrets = |arguments: &[&str]| {
+            let line = [&["handoff-bench", "run", "--spawn"], arguments].concat();
+            let Command::Run(run) = Arguments::parse_from(line).command else { panic!("not a run") };
+            run.secrets().iter().map(|secret| secret.expose().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(secrets(&["--callback-secrets", "whsec_a,whsec_b"]), ["whsec_a", "whsec_b"]);
+        let set = ["--callback-secrets", "whsec_a", "--set", "HANDOFF_CALLBACK_SECRETS=whsec_c, whsec_d,"];
+        assert_eq!(secrets(&set), ["whsec_c", "whsec_d"]);
     }
 }

@@ -67,6 +67,9 @@ pub(crate) enum BenchError {
     /// The database of a limit failed.
     #[error("the database of a limit failed: {0}")]
     Database(#[from] rusqlite::Error),
+    /// The server does not do what a scenario measures, or nobody said how; the others go on.
+    #[error("{0}")]
+    Lacking(String),
     /// A scenario did not come to what it should; the figures would be worthless.
     #[error("{0}")]
     Nonsense(String),

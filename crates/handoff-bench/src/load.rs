@@ -10,7 +10,14 @@ use std::{
 
 use futures::future::try_join_all;
 
-use crate::{error::BenchError, outcome::Measurement, process, tally::Tally, target::Target, wire::Client};
+use crate::{
+    error::BenchError,
+    meter::{Meter, Spent},
+    outcome::Measurement,
+    tally::Tally,
+    target::Target,
+    wire::Client,
+};
 
 /// How much is to be done; whatever comes first ends it.
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +91,18 @@ pub(crate) async fn drive(
     bound: Bound,
     operation: impl AsyncFn(&mut Worker) -> Result<Next, BenchError>,
 ) -> Result<Measurement, BenchError> {
-    let count = workers.len();
-    let tenants = workers.iter().map(|worker| worker.tenant + 1).max().unwrap_or_default();
+    let (count, tenants) = (workers.len(), tenants_of(workers));
+    let (tally, spent) = work(target, workers, bound, operation).await?;
+    Ok(Measurement { workers: count, tenants, ..spent.measurement(name, &tally) })
+}
+
+/// Lets the callers work as [`drive`] does, for a measurement that is made of several stretches.
+pub(crate) async fn work(
+    target: &Target,
+    workers: &mut [Worker],
+    bound: Bound,
+    operation: impl AsyncFn(&mut Worker) -> Result<Next, BenchError>,
+) -> Result<(Tally, Spent), BenchError> {
     let (left, total) = (Cell::new(bound.operations), RefCell::new(Tally::new()?));
     let meter = Meter::start(target);
     let end = Instant::now() + bound.time;
@@ -106,59 +123,10 @@ pub(crate) async fn drive(
         total.borrow_mut().add(&tally)
     }))
     .await?;
-    let measurement = meter.stop(name, &total.borrow());
-    Ok(Measurement { workers: count, tenants, ..measurement })
+    Ok((total.borrow().clone(), meter.spent()))
 }
 
-/// What a stretch of work cost.
-pub(crate) struct Meter {
-    server: Option<u32>,
-    server_before: Option<Duration>,
-    client_before: Option<Duration>,
-    began: Instant,
-}
-
-impl Meter {
-    /// Of this process and the server's.
-    pub(crate) fn start(target: &Target) -> Self {
-        Self::of(target.process)
-    }
-
-    /// Of this process alone.
-    pub(crate) fn alone() -> Self {
-        Self::of(None)
-    }
-
-    fn of(server: Option<u32>) -> Self {
-        Self {
-            server,
-            server_before: server.and_then(|id| process::processor_time(Some(id))),
-            client_before: process::processor_time(None),
-            began: Instant::now(),
-        }
-    }
-
-    pub(crate) fn stop(&self, name: &str, tally: &Tally) -> Measurement {
-        let seconds = self.began.elapsed().as_secs_f64();
-        let server_after = self.server.and_then(|id| process::processor_time(Some(id)));
-        let client_after = process::processor_time(None);
-        Measurement {
-            name: name.to_owned(),
-            operations: tally.count(),
-            seconds,
-            p50_ms: tally.quantile(0.5),
-            p99_ms: tally.quantile(0.99),
-            max_ms: tally.longest(),
-            server_cpu_us: share(self.server_before, server_after, tally.count()),
-            client_cpu_us: share(self.client_before, client_after, tally.count()),
-            ..Measurement::default()
-        }
-    }
-}
-
-/// Microseconds of processor time for one operation.
-fn share(before: Option<Duration>, after: Option<Duration>, operations: u64) -> Option<f64> {
-    let spent = after?.checked_sub(before?)?;
-    let operations = u32::try_from(operations).ok().filter(|operations| *operations > 0)?;
-    Some(spent.as_secs_f64() * 1e6 / f64::from(operations))
+/// In how many tenants these work.
+fn tenants_of(workers: &[Worker]) -> usize {
+    workers.iter().map(|worker| worker.tenant + 1).max().unwrap_or_default()
 }

@@ -8,7 +8,8 @@
 //! | `cli` | the command line |
 //! | `target`, `spawn` | the server: one that runs already, or one of our own |
 //! | `wire` | connections, calls and bodies |
-//! | `load`, `tally`, `process` | callers at work, how long they took, what it cost |
+//! | `load`, `pace`, `tally`, `meter`, `process` | callers at work, at which rate, how long they took, what it cost |
+//! | `receiver` | what is pushed to, and what it got |
 //! | `scenario` | what is measured, one file each |
 //! | `limits` | what the machine itself can do |
 //! | `outcome`, `report` | the file of a run, and the page out of several |
@@ -19,8 +20,11 @@ mod error;
 mod limits;
 mod load;
 mod machine;
+mod meter;
 mod outcome;
+mod pace;
 mod process;
+mod receiver;
 mod report;
 mod scenario;
 mod spawn;

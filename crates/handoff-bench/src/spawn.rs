@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use handoff_protocol::callback::CallbackSecret;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -29,11 +30,21 @@ pub(crate) struct Recipe {
     pub(crate) tenants: usize,
     /// Variables beside those that a run needs.
     pub(crate) variables: Vec<(String, String)>,
+    /// What it signs callbacks with, where a scenario has any.
+    pub(crate) secrets: Vec<CallbackSecret>,
+}
+
+/// Whether a server is started so that it pushes. Not always: one of before there were callbacks refuses the setting.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Callbacks {
+    With,
+    Without,
 }
 
 /// A server that runs, and is killed when this is dropped.
 pub(crate) struct Spawned {
     recipe: Recipe,
+    callbacks: Callbacks,
     directory: TempDir,
     child: Child,
     pairs: Vec<Pair>,
@@ -44,21 +55,22 @@ pub(crate) struct Spawned {
 
 impl Spawned {
     /// Starts a server on a fresh store.
-    pub(crate) async fn start(recipe: &Recipe) -> Result<Self, BenchError> {
+    pub(crate) async fn start(recipe: &Recipe, callbacks: Callbacks) -> Result<Self, BenchError> {
         let directory = tempfile::Builder::new()
             .prefix("handoff-bench-")
             .tempdir_in(&recipe.within)
             .map_err(BenchError::system("no directory for the server"))?;
         let pairs = (0..recipe.tenants).map(|_| pair()).collect::<Result<Vec<_>, _>>()?;
         write_bootstrap(&directory.path().join("bootstrap.json"), &pairs)?;
-        let (child, target, took) = serve(recipe, directory.path(), &pairs).await?;
-        Ok(Self { recipe: recipe.clone(), directory, child, pairs, target, took })
+        let (child, target, took) = serve(recipe, callbacks, directory.path(), &pairs).await?;
+        Ok(Self { recipe: recipe.clone(), callbacks, directory, child, pairs, target, took })
     }
 
     /// Ends the server and starts it again on the same store.
     pub(crate) async fn restart(&mut self) -> Result<(), BenchError> {
         self.kill();
-        (self.child, self.target, self.took) = serve(&self.recipe, self.directory.path(), &self.pairs).await?;
+        (self.child, self.target, self.took) =
+            serve(&self.recipe, self.callbacks, self.directory.path(), &self.pairs).await?;
         Ok(())
     }
 
@@ -95,7 +107,12 @@ impl Drop for Spawned {
     }
 }
 
-async fn serve(recipe: &Recipe, directory: &Path, pairs: &[Pair]) -> Result<(Child, Target, Duration), BenchError> {
+async fn serve(
+    recipe: &Recipe,
+    callbacks: Callbacks,
+    directory: &Path,
+    pairs: &[Pair],
+) -> Result<(Child, Target, Duration), BenchError> {
     let log_path = directory.join("log");
     let log = fs::File::create(&log_path).map_err(BenchError::system("no log for the server"))?;
     let mut command = Command::new(&recipe.program);
@@ -106,7 +123,12 @@ async fn serve(recipe: &Recipe, directory: &Path, pairs: &[Pair]) -> Result<(Chi
         .env("HANDOFF_DATABASE_URL", format!("sqlite:{}", directory.join("handoff.db").display()))
         .env("HANDOFF_BIND", "127.0.0.1:0")
         .env("HANDOFF_BOOTSTRAP", directory.join("bootstrap.json"))
-        .env("HANDOFF_RATE_LIMIT_PER_MINUTE", "0")
+        .env("HANDOFF_RATE_LIMIT_PER_MINUTE", "0");
+    if callbacks == Callbacks::With {
+        let secrets: Vec<_> = recipe.secrets.iter().map(CallbackSecret::expose).collect();
+        command.env("HANDOFF_CALLBACK_SECRETS", secrets.join(","));
+    }
+    command
         .envs(recipe.variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -124,7 +146,7 @@ async fn serve(recipe: &Recipe, directory: &Path, pairs: &[Pair]) -> Result<(Chi
         }
     };
     let took = started.elapsed();
-    let target = Target::new(&format!("http://{address}"), pairs, Some(child.id()))?;
+    let target = Target::new(&format!("http://{address}"), pairs, Some(child.id()))?.signing(recipe.secrets.clone());
     Ok((child, target, took))
 }
 
@@ -151,7 +173,8 @@ fn pair() -> Result<Pair, BenchError> {
     Ok(Pair { machine: token()?, person: token()? })
 }
 
-fn token() -> Result<String, BenchError> {
+/// A token or a secret that nobody else has.
+pub(crate) fn token() -> Result<String, BenchError> {
     let mut bytes = [0_u8; 24];
     getrandom::fill(&mut bytes).map_err(|error| BenchError::Start(error.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

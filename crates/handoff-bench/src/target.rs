@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use handoff_protocol::callback::CallbackSecret;
 use hyper::{Uri, header::HeaderValue};
 use serde::Deserialize;
 
@@ -17,6 +18,8 @@ pub(crate) struct Target {
     pub(crate) tenants: Vec<Tenant>,
     /// The server's process, where it runs on this machine.
     pub(crate) process: Option<u32>,
+    /// What it signs callbacks with; none where nobody said.
+    pub(crate) secrets: Vec<CallbackSecret>,
 }
 
 /// The two callers of a tenant, as the values of their headers. They print as `Sensitive`.
@@ -55,7 +58,13 @@ impl Target {
             return Err(BenchError::NoCredentials);
         }
         let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { host, port: uri.port_u16().unwrap_or(80), path, tenants, process })
+        Ok(Self { host, port: uri.port_u16().unwrap_or(80), path, tenants, process, secrets: Vec::new() })
+    }
+
+    /// The same server, which signs callbacks with these.
+    pub(crate) fn signing(mut self, secrets: Vec<CallbackSecret>) -> Self {
+        self.secrets = secrets;
+        self
     }
 
     /// The tenants that a measurement uses.

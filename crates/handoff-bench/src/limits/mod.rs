@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{error::BenchError, load::Meter, outcome::Measurement, tally::Tally};
+use crate::{error::BenchError, meter::Meter, outcome::Measurement, tally::Tally};
 
 /// Measures every limit, each for as long.
 pub(crate) async fn measure(time: Duration, tell: &mut dyn FnMut(Measurement)) -> Result<(), BenchError> {

@@ -42,8 +42,9 @@ pub(crate) fn page(runs: &[Outcome]) -> String {
     for floor in floors::judge(&merged) {
         let measured =
             floor.measured.map_or_else(|| "not measured".to_owned(), |value| format!("{value:.1} {}", floor.unit));
+        let made_from = floor.made_from.map_or_else(String::new, |figures| format!(" ({figures})"));
         let met = if floor.met { "yes" } else { "**no**" };
-        let _ = writeln!(text, "| {} | {} | {measured} | {met} |", floor.what, floor.wanted);
+        let _ = writeln!(text, "| {} | {} | {measured}{made_from} | {met} |", floor.what, floor.wanted);
     }
     text.push_str(
         "\n## Everything that was measured\n\nProcessor time is for one operation, in microseconds.\n\n\

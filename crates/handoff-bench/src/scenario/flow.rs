@@ -8,13 +8,14 @@ use crate::{
     load::{self, Bound, Names, Next, Worker},
     outcome::Measurement,
     target::Target,
+    wire::Terms,
 };
 
 /// How many callers fill a store.
 const FILLERS: usize = 64;
 
 /// The most that is raised beforehand for each second of answering.
-const ANSWERS_A_SECOND: u64 = 8_000;
+pub(super) const ANSWERS_A_SECOND: u64 = 8_000;
 
 /// No bound of its own.
 pub(super) const UNTIL_DONE: Duration = Duration::from_secs(3600);
@@ -92,16 +93,36 @@ pub(super) async fn fill_pending(
     tenants: usize,
     bound: Bound,
     names: &Names,
-) -> Result<Vec<RefCell<Vec<String>>>, BenchError> {
-    let mut fillers = load::open(target, FILLERS, tenants).await?;
-    let ids: Vec<_> = (0..tenants).map(|_| RefCell::new(Vec::new())).collect();
+) -> Result<Pools, BenchError> {
+    let ids = pools(tenants);
+    fill_on(target, &ids, Terms::Plain, bound, names).await?;
+    Ok(ids)
+}
+
+/// The ids of requests that wait for an answer, by tenant.
+pub(super) type Pools = Vec<RefCell<Vec<String>>>;
+
+/// Nothing that waits yet.
+pub(super) fn pools(tenants: usize) -> Pools {
+    (0..tenants).map(|_| RefCell::new(Vec::new())).collect()
+}
+
+/// Raises as much as the bound says on these terms, and adds the ids to those of their tenants.
+pub(super) async fn fill_on(
+    target: &Target,
+    ids: &Pools,
+    terms: Terms<'_>,
+    bound: Bound,
+    names: &Names,
+) -> Result<(), BenchError> {
+    let mut fillers = load::open(target, FILLERS, ids.len()).await?;
     load::drive("fill", target, &mut fillers, bound, async |worker| {
-        let id = worker.client.raise(&names.waiter(), names.key()).await?;
+        let id = worker.client.raise_on(&names.waiter(), names.key(), terms).await?.id;
         if let Some(ids) = ids.get(worker.tenant) {
             ids.borrow_mut().push(id);
         }
         Ok(Next::Go)
     })
     .await?;
-    Ok(ids)
+    Ok(())
 }

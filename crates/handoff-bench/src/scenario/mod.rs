@@ -1,12 +1,19 @@
 //! What can be measured, one file a scenario.
 
+mod callback;
+mod expire;
 mod flow;
 mod idle;
 mod pending;
+mod pushes;
 mod receipts;
+mod receivers;
+mod settle;
 mod soak;
 mod verify;
 mod wake;
+
+pub(crate) use self::callback::{BASE, PERCENT};
 
 use std::time::Duration;
 
@@ -15,9 +22,11 @@ use clap::ValueEnum;
 use crate::{
     error::BenchError,
     limits,
+    load::{self, Names},
     outcome::Measurement,
-    spawn::{Recipe, Spawned},
+    spawn::{Callbacks, Recipe, Spawned},
     target::Target,
+    wire::{Raised, Terms},
 };
 
 /// What is measured.
@@ -39,6 +48,12 @@ pub(crate) enum Scenario {
     Receipts,
     /// Raising beside polls that are held and find nothing
     Idle,
+    /// Answering with the page alone, with the ladder and with callbacks, side by side
+    Callback,
+    /// From a deadline to the end of the request
+    Expire,
+    /// From an answer to its push, with many receivers of which every fifth fails
+    Receivers,
     /// Cycles for long, with an eye on memory
     Soak,
 }
@@ -52,6 +67,9 @@ pub(crate) struct Size {
     pub(crate) pending: Vec<u64>,
     pub(crate) receipts: u64,
     pub(crate) polls: Vec<usize>,
+    pub(crate) base_answers: Option<f64>,
+    pub(crate) expiries: u32,
+    pub(crate) receivers: usize,
     pub(crate) soak: Duration,
 }
 
@@ -72,10 +90,24 @@ pub(crate) struct Server {
 
 impl Source {
     pub(crate) async fn server(&self) -> Result<Server, BenchError> {
+        self.start(Callbacks::Without).await
+    }
+
+    /// One that pushes what a request names a callback for.
+    pub(crate) async fn pushing(&self) -> Result<Server, BenchError> {
+        let server = self.start(Callbacks::With).await?;
+        if server.target.secrets.is_empty() {
+            let mend = "give `--callback-secrets`: what the server signs callbacks with";
+            return Err(BenchError::Lacking(mend.to_owned()));
+        }
+        Ok(server)
+    }
+
+    async fn start(&self, callbacks: Callbacks) -> Result<Server, BenchError> {
         match self {
             Self::There(target) => Ok(Server { target: target.clone(), spawned: None }),
             Self::Fresh(recipe) => {
-                let spawned = Spawned::start(recipe).await?;
+                let spawned = Spawned::start(recipe, callbacks).await?;
                 Ok(Server { target: spawned.target.clone(), spawned: Some(spawned) })
             }
         }
@@ -95,15 +127,38 @@ pub(crate) async fn run(
     size: &Size,
     tell: &mut dyn FnMut(Measurement),
 ) -> Result<(), BenchError> {
-    match scenario {
+    let done = match scenario {
         Scenario::Limits => limits::measure(size.time, tell).await,
         Scenario::Raise | Scenario::Answer | Scenario::Cycle => flow::measure(scenario, source, size, tell).await,
         Scenario::Wake => wake::measure(source, size, tell).await,
         Scenario::Pending => pending::measure(source, size, tell).await,
         Scenario::Receipts => receipts::measure(source, size, tell).await,
         Scenario::Idle => idle::measure(source, size, tell).await,
+        Scenario::Callback => callback::measure(source, size, tell).await,
+        Scenario::Expire => expire::measure(source, size, tell).await,
+        Scenario::Receivers => receivers::measure(source, size, tell).await,
         Scenario::Soak => soak::measure(source, size, tell).await,
+    };
+    match done {
+        // Not every server does everything, and the other scenarios have their figures all the same.
+        Err(BenchError::Lacking(why)) => {
+            let name = scenario.to_possible_value();
+            let name = name.as_ref().map_or("a scenario", |value| value.get_name());
+            eprintln!("handoff-bench: {name} is left out: {why}");
+            Ok(())
+        }
+        done => done,
     }
+}
+
+/// Raises one request on these terms and leaves it, to see whether the server takes them.
+async fn probe(target: &Target, names: &Names, terms: Terms<'_>) -> Result<Raised, BenchError> {
+    let mut workers = load::open(target, 1, 1).await?;
+    let worker = workers.first_mut().ok_or(BenchError::NoCredentials)?;
+    worker.client.raise_on(&names.waiter(), names.key(), terms).await.map_err(|error| match error {
+        BenchError::Answer { .. } | BenchError::Unreadable { .. } => BenchError::Lacking(error.to_string()),
+        error => error,
+    })
 }
 
 /// Bytes in the unit that people read.

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use super::{Size, Source, flow, flow::UNTIL_DONE, megabytes};
 use crate::{
     error::BenchError,
-    load::{self, Bound, Meter, Names, Worker},
+    load::{self, Bound, Names, Worker},
+    meter::Meter,
     outcome::Measurement,
     process,
     tally::Tally,

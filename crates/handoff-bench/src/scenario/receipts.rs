@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     error::BenchError,
-    load::{self, Bound, Meter, Names, Next},
+    load::{self, Bound, Names, Next},
+    meter::Meter,
     outcome::Measurement,
     process,
     tally::Tally,

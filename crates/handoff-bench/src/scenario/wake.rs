@@ -1,7 +1,5 @@
 //! From the moment at which an answer is sent to the moment at which the poll that waited for it has its signal: the
-//! commit is part of it.
-//!
-//! Answers come at a fixed rate, whatever the server does, so a server that stalls is seen to stall.
+//! commit is part of it. Answers come at a fixed rate.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,13 +8,14 @@ use std::{
 };
 
 use futures::future::try_join_all;
-use tokio::time::MissedTickBehavior;
 
 use super::{Size, Source};
 use crate::{
     error::BenchError,
-    load::{self, Meter, Names, Worker},
+    load::{self, Names, Worker},
+    meter::Meter,
     outcome::Measurement,
+    pace::Pace,
     tally::Tally,
     target::Target,
 };
@@ -52,16 +51,14 @@ async fn one(name: &str, rate: u32, target: &Target, time: Duration) -> Result<M
     let mut answering = load::open(target, ANSWERING, 1).await?;
     let sent: Vec<_> = (0..WAITING).map(|_| Cell::new(None)).collect();
     let (held, tally) = (RefCell::new(VecDeque::new()), RefCell::new(Tally::new()?));
-    let ticks = RefCell::new(tokio::time::interval(Duration::from_secs(1) / rate));
-    ticks.borrow_mut().set_missed_tick_behavior(MissedTickBehavior::Burst);
-    let turn = tokio::sync::Mutex::new(ticks.into_inner());
+    let pace = Pace::new(rate);
     let end = Instant::now() + time;
     let meter = Meter::start(target);
     let polls = try_join_all(waiting.iter_mut().zip(&sent).map(|(worker, sent)| {
         let (held, tally, names) = (&held, &tally, &names);
         wait_again_and_again(worker, sent, held, tally, names, end)
     }));
-    let answers = try_join_all(answering.iter_mut().map(|worker| answer_in_turn(worker, &turn, &held, &names, end)));
+    let answers = try_join_all(answering.iter_mut().map(|worker| answer_in_turn(worker, &pace, &held, &names, end)));
     futures::future::try_join(polls, answers).await?;
     let measurement = meter.stop(name, &tally.borrow());
     Ok(Measurement { workers: WAITING, tenants: 1, ..measurement })
@@ -99,13 +96,13 @@ async fn wait_again_and_again<'a>(
 /// Answers whatever has waited longest, one at each tick.
 async fn answer_in_turn(
     worker: &mut Worker,
-    turn: &tokio::sync::Mutex<tokio::time::Interval>,
+    pace: &Pace,
     held: &RefCell<VecDeque<Held<'_>>>,
     names: &Names,
     end: Instant,
 ) -> Result<(), BenchError> {
     loop {
-        turn.lock().await.tick().await;
+        pace.turn().await;
         if Instant::now() >= end {
             return Ok(());
         }

@@ -1,11 +1,12 @@
 //! The calls that a life of a request is made of, and what is read of their answers.
 
 use bytes::Bytes;
+use handoff_protocol::timestamp::Timestamp;
 use hyper::{Method, StatusCode};
 use serde::Deserialize;
 
 use super::{
-    body,
+    body::{self, Terms},
     connection::{As, Call, Client},
 };
 use crate::error::BenchError;
@@ -15,6 +16,27 @@ use crate::error::BenchError;
 pub(crate) struct Signal {
     pub(crate) id: String,
     pub(crate) resume_token: String,
+}
+
+/// A request that was raised.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Raised {
+    pub(crate) id: String,
+    /// Its deadline, if it has one.
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+/// How a request stands.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Standing {
+    pub(crate) state: String,
+    pub(crate) receipt: Option<Sealed>,
+}
+
+/// A receipt, as far as it is needed.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Sealed {
+    pub(crate) decided_at: Timestamp,
 }
 
 /// A page of a listing.
@@ -64,10 +86,19 @@ struct Head {
 impl Client {
     /// Raises a request for a waiter and gives its id.
     pub(crate) async fn raise(&mut self, waiter: &str, key: String) -> Result<String, BenchError> {
-        let body = body::raise(waiter);
+        Ok(self.raise_on(waiter, key, Terms::Plain).await?.id)
+    }
+
+    /// Raises a request for a waiter, on terms.
+    pub(crate) async fn raise_on(&mut self, waiter: &str, key: String, terms: Terms<'_>) -> Result<Raised, BenchError> {
+        let body = body::raise(waiter, terms);
         let call = post("raise", As::Machine, "/v1/requests".to_owned(), Some(key), body);
-        let answer = self.expect(call, &[StatusCode::CREATED]).await?;
-        Ok(answer.read::<Named>("raise")?.id)
+        self.expect(call, &[StatusCode::CREATED]).await?.read("raise")
+    }
+
+    /// Looks at a request.
+    pub(crate) async fn look(&mut self, request: &str) -> Result<Standing, BenchError> {
+        self.expect(get("request", format!("/v1/requests/{request}")), &[StatusCode::OK]).await?.read("request")
     }
 
     /// Answers a request and gives the authorization.

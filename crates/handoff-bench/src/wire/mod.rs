@@ -5,4 +5,8 @@ mod body;
 mod calls;
 mod connection;
 
-pub(crate) use self::{calls::Page, connection::Client};
+pub(crate) use self::{
+    body::Terms,
+    calls::{Page, Raised, Signal},
+    connection::Client,
+};
