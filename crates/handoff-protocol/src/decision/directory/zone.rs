@@ -78,9 +78,7 @@ impl Zone {
         let minute = i64::from(face.hour()) * 60 + i64::from(face.minute());
         LocalTime { day, minute: u16::try_from(minute).unwrap_or(0) }
     }
-}
 
-impl Zone {
     /// The first instant at which clocks in this zone show a time: where they go back and it comes twice, the first; where
     /// they go forward and it is left out, as long after the change as it is after the time at which they went. None beyond
     /// the ends of the calendar.
