@@ -11,9 +11,9 @@ use handoff_channel_command::CommandChannel;
 use handoff_channel_webhook::WebhookChannel;
 use handoff_engine::{callback::CallbackTransport, channel::Channel, directory::FixedDirectory};
 use handoff_protocol::{
-    decision::{channels::Channels, tenant_policy::TenantPolicy},
+    decision::{Policy, channels::Channels, tenant_policy::TenantPolicy},
     id::{OrgId, Ulid},
-    json::{Json, read},
+    json::{DecodeError, Json, read},
 };
 
 use crate::config::{ChannelConfig, ChannelKind, Config};
@@ -35,10 +35,14 @@ pub struct PolicyFileError {
 ///
 /// [`PolicyFileError`] names the first file that is wrong, the member in it, and the mend.
 pub fn policies(config: &Config) -> Result<Vec<(OrgId, Json)>, PolicyFileError> {
+    let standing = Policy { max_quorum: config.max_quorum, ..Policy::default() };
     let mut policies = Vec::new();
     for tenant in &config.tenants {
         if let Some(path) = &tenant.policy {
-            policies.push((tenant.id, policy(path, Some(tenant.id))?.document().clone()));
+            let read = policy(path, Some(tenant.id))?;
+            let fault = |error: DecodeError| PolicyFileError { path: path.clone(), problem: error.to_string() };
+            read.check(&standing).map_err(fault)?;
+            policies.push((tenant.id, read.document().clone()));
         }
     }
     Ok(policies)

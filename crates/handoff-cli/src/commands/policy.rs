@@ -127,6 +127,9 @@ fn standing(tenant: OrgId, given: Option<TenantPolicy>, config: Option<&Config>)
         roles(&mut people, tenant, config)?;
         standing.directory = Arc::new(people);
     }
+    if let Some(policy) = &policy {
+        policy.check(&standing).map_err(|error| Failure::failed(format!("the policy is refused: {error}")))?;
+    }
     standing.tenant = policy.map(|policy| Arc::new(VersionedPolicy { version: 0, policy }));
     Ok(standing)
 }
@@ -167,6 +170,14 @@ fn people(explained: &Explained) -> String {
     line(String::new());
     let (role, strength) = (explained.min_role.as_str(), explained.auth_strength.as_str());
     line(format!("can be answered by: {role} or higher, authenticated as {strength} or stronger"));
+    if !explained.assignees.is_empty() {
+        let named: Vec<String> =
+            explained.assignees.iter().map(|target| format!("{} {}", target.kind.as_str(), target.value)).collect();
+        line(format!("among them only: {}", named.join(", ")));
+    }
+    if explained.quorum > 1 {
+        line(format!("of whom {} must agree", explained.quorum));
+    }
     match (explained.expires_at, explained.on_expiry) {
         (Some(at), Some(policy)) => line(format!("ends: {at}, then {}", policy.as_str())),
         _ => line("ends: never by itself".to_owned()),
@@ -188,8 +199,14 @@ fn row(planned: &PlannedDelivery) -> [String; 5] {
         planned.at.to_string(),
         planned.channel.clone(),
         planned.display.clone().unwrap_or_else(target),
-        planned.kept_back.map_or_else(|| "reached".to_owned(), |reason| format!("not reached: {}", words(reason))),
+        what(planned),
     ]
+}
+
+fn what(planned: &PlannedDelivery) -> String {
+    let what =
+        planned.kept_back.map_or_else(|| "reached".to_owned(), |reason| format!("not reached: {}", words(reason)));
+    if planned.left_out == 0 { what } else { format!("{what}; {} more of that place are not", planned.left_out) }
 }
 
 /// Why a delivery is kept back, in words.

@@ -1,6 +1,9 @@
 //! What holds for a tenant when a transition runs: the deployment's choices, the tenant's policy, its people.
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError},
+};
 
 use handoff_protocol::{
     decision::{
@@ -12,6 +15,7 @@ use handoff_protocol::{
     digest::Digest,
     id::{OrgId, PrincipalId, TenantId},
     json::{DecodeError, Json},
+    principal::Role,
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -88,6 +92,7 @@ impl Engine {
     /// [`PolicyError`]: a document that is not understood as a whole is refused as a whole, and what was in force stays.
     pub async fn load_policy(&self, tenant: OrgId, document: Json) -> Result<u64, PolicyError> {
         let policy = TenantPolicy::read(document, tenant)?;
+        policy.check(&self.inner.policy)?;
         let kept = policy.clone();
         let reads = Reads::none().record(RecordKey::new(keys::POLICY_HEAD, HEAD));
         let version = self
@@ -154,11 +159,10 @@ impl Engine {
             return Ok(standing);
         }
         let members = self.members(tenant).await.map_err(|error| internal(&error))?;
+        let active = members.iter().filter(|member| member.disabled_at.is_none());
+        let roles: HashMap<PrincipalId, Role> = active.map(|member| (member.id, member.role)).collect();
         let mut directory = People::clone(directory);
-        directory.set_roles(|person| {
-            let active = members.iter().filter(|member| member.disabled_at.is_none());
-            active.into_iter().find(|member| member.id == PrincipalId::User(person)).map(|member| member.role)
-        });
+        directory.set_roles(|person| roles.get(&PrincipalId::User(person)).copied());
         Ok(Arc::new(Policy { directory: Arc::new(directory), ..Policy::clone(&standing) }))
     }
 }

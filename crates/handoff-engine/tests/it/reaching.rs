@@ -6,7 +6,7 @@ use handoff_protocol::{
     decision::{
         Delivery, ErrorCode, SendReport,
         directory::{LocalTime, QuietHours, Rotation, Zone},
-        terms::{DeliveryState, Grade, RequestState, Suppression},
+        terms::{AttemptOutcome, DeliveryState, Grade, RequestState, Suppression},
         view::RequestView,
     },
     id::RequestId,
@@ -393,4 +393,83 @@ async fn a_policy_has_a_number_that_each_raise_records_and_what_is_not_understoo
         assert!(raised.data.contains(&format!(r#""policy_version":{version}"#)), "{}", raised.data);
     }
     assert_eq!(engine.load_policy(tenant, policy(10)).await.unwrap(), 3, "what comes back is a new version");
+}
+
+#[tokio::test]
+async fn what_waits_for_a_place_has_not_begun() {
+    let reached = Reached::new().await;
+    let anna = reached.add("anna", Role::Editor, |_| {}).await;
+    // Her mail hangs, and no more than a few are sent to one person at a time.
+    reached.mail.gate.forget_permits(1_000);
+    let mut ids = Vec::new();
+    for number in 0..30 {
+        let to = format!(r#"{{"kind":"principal","value":"{anna}"}}"#);
+        let ladder = format!(r#""routing":{{"ladder":[{{"after":"PT0S","channels":["email"],"to":{to}}}]}}"#);
+        ids.push(reached.world.raised(&ask_with(&format!("run:{number}"), "Refund?", &ladder)).await);
+    }
+    let mut deliveries = Vec::new();
+    for _ in 0..200 {
+        reached.world.engine.run_due_timers().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    for id in &ids {
+        deliveries.push(only(&reached, *id).await);
+    }
+    let running = reached.mail.sent.lock().unwrap().len();
+    let begun = deliveries.iter().filter(|delivery| delivery.state == DeliveryState::Sending).count();
+    assert!((1..30).contains(&running), "{running} run");
+    assert_eq!(begun, running);
+    for delivery in deliveries.iter().filter(|delivery| delivery.state != DeliveryState::Sending) {
+        assert_eq!((delivery.state, delivery.attempts.len()), (DeliveryState::Queued, 0));
+    }
+    reached.mail.gate.add_permits(1_000);
+    while reached.world.next_timer().await.is_some() {
+        reached.world.clock.advance(Duration::from_secs(30));
+        reached.settle().await;
+    }
+    for id in ids {
+        let delivery = only(&reached, id).await;
+        assert_eq!((delivery.state, delivery.attempts.len()), (DeliveryState::Dispatched, 1));
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_is_asked_for_while_another_goes_on_follows_it() {
+    let reached = Reached::new().await;
+    let anna = reached.add("anna", Role::Editor, |_| {}).await;
+    let id = reached.world.raised(&mail_to("principal", &anna.to_string())).await;
+    reached.mail.gate.forget_permits(1_000);
+    while reached.mail.sent.lock().unwrap().is_empty() {
+        reached.world.engine.run_due_timers().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let delivery = only(&reached, id).await;
+    assert_eq!(delivery.state, DeliveryState::Sending);
+    reached.world.engine.redeliver(&reached.world.machine, delivery.id, &json("{}"), None).await.unwrap();
+    reached.mail.gate.add_permits(1_000);
+    reached.world.engine.outbound_idle().await;
+    reached.settle().await;
+    let delivery = only(&reached, id).await;
+    assert_eq!((delivery.state, delivery.attempts.len()), (DeliveryState::Dispatched, 2));
+    assert_eq!((reached.mail.addresses().len(), reached.world.next_timer().await), (2, None));
+}
+
+#[tokio::test]
+async fn sending_again_asks_for_consent_and_keeps_the_quiet() {
+    let reached = Reached::new().await;
+    let anna = reached.add("anna", Role::Editor, |_| {}).await;
+    let id = reached.world.raised(&mail_to("principal", &anna.to_string())).await;
+    reached.settle().await;
+    let delivery = only(&reached, id).await;
+    reached.change(|people| {
+        let mut anna = people.person(anna).unwrap().clone();
+        anna.quiet = QuietHours::new(0, 24 * 60);
+        people.with_person(anna)
+    });
+    reached.world.engine.redeliver(&reached.world.machine, delivery.id, &json("{}"), None).await.unwrap();
+    reached.settle().await;
+    let again = only(&reached, id).await;
+    assert_eq!((again.state, again.attempts.len()), (DeliveryState::Dispatched, 2));
+    assert_eq!(again.attempts[1].outcome, Some(AttemptOutcome::Suppressed));
+    assert_eq!(reached.mail.addresses().len(), 1, "nothing went out");
 }

@@ -2,10 +2,11 @@
 
 const ADDITIVE: &str = "reading Q-6: in the contract's schemas and fixtures, closed out by its OpenAPI document";
 const STRICT: &str = "what is no JSON is refused wherever a body is read (rule B-1)";
+const LEFT_OUT: &str = "people of a place for whom a request keeps no delivery are counted, and not dropped without a word";
 const SECTION_22: &str = "the endpoint's row in section 22 has this refusal, the contract's document leaves it out";
 
 /// Where, what, and why. A star stands for anything.
-pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
+pub(crate) const ALLOWED: [(&str, &str, &str); 36] = [
     // What we accept.
     (
         "*body.requires",
@@ -15,6 +16,7 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
     ("*body.requires.answer.fields[].max_len", "goes beyond maximum", "numbers stay within +/-(2^53 - 1) (rule N-1)"),
     ("*body.requires.capabilities[].type", "may be any value", "an unknown type has a refusal of its own (rule D-2)"),
     ("*body.routing.ladder[].channels[]", "goes beyond minLength", "no name names no channel"),
+    ("*body.routing.ladder[].channels", "goes beyond maxItems", "each is a delivery for each target, and none is free"),
     (
         "answerRequest body.values",
         "goes beyond maxProperties",
@@ -42,10 +44,13 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
     ("*capabilities_exercised[].role_at_grant", "is not declared", ADDITIVE),
     ("*deliveries[].attempts[].next_attempt_at", "is not declared", ADDITIVE),
     ("*deliveries[].suppressed_reason", "is not declared", ADDITIVE),
+    ("*deliveries[].left_out", "is not declared", LEFT_OUT),
     ("listRequestDeliveries 200.data[].attempts[].next_attempt_at", "is not declared", ADDITIVE),
     ("listRequestDeliveries 200.data[].suppressed_reason", "is not declared", ADDITIVE),
+    ("listRequestDeliveries 200.data[].left_out", "is not declared", LEFT_OUT),
     ("getDelivery 200.attempts[].next_attempt_at", "is not declared", ADDITIVE),
     ("getDelivery 200.suppressed_reason", "is not declared", ADDITIVE),
+    ("getDelivery 200.left_out", "is not declared", LEFT_OUT),
     ("*rendered.binding", "is not declared", ADDITIVE),
     ("*rendered.diverged", "is not declared", ADDITIVE),
     ("*authority.endorsements", "is not declared", "every endorser is listed (rule A-8)"),

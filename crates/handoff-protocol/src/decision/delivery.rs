@@ -33,6 +33,10 @@ pub struct Delivery {
     /// Why it was kept back, where it was (rule V-8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppressed_reason: Option<Suppression>,
+    /// How many more people of its place are not reached, because a place becomes so many people and a request keeps so many
+    /// deliveries; left out where there are none *(additive)*.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u32,
     /// How far it provably got; null without evidence (rule V-4).
     pub grade_reached: Option<Grade>,
     /// How far its channel can ever prove (rule V-5).
@@ -88,6 +92,7 @@ impl Delivery {
             rung,
             state: DeliveryState::Queued,
             suppressed_reason: None,
+            left_out: 0,
             grade_reached: None,
             max_grade: facts.max_grade,
             can_authenticate_person: facts.can_authenticate_person,
@@ -220,4 +225,9 @@ pub(super) fn choose(deliveries: &[Delivery], named: Option<DeliveryId>) -> Opti
                 .max_by_key(|delivery| (delivery.can_authenticate_person, delivery.grade_reached, delivery.id))
         })
         .map(|delivery| delivery.id)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{
     backoff,
+    contact::contact,
     context::Context,
     delivery::Delivery,
     directory::Person,
@@ -92,7 +93,8 @@ impl SendReport {
     /// The channel kept it back.
     #[must_use]
     pub fn kept_back(reason: Suppression) -> Self {
-        Self { outcome: AttemptOutcome::Suppressed, suppression: Some(reason), ..Self::accepted() }
+        let error = Some(format!("kept back: {}", reason.as_str()));
+        Self { outcome: AttemptOutcome::Suppressed, suppression: Some(reason), error, ..Self::accepted() }
     }
 
     /// Adds what the transport said, in its own codes.
@@ -127,7 +129,7 @@ pub fn begin_send(request: &Request, id: DeliveryId, context: &Context<'_>) -> F
         return Fired::NotDue { again };
     }
     let mut next = request.clone();
-    next.outreach.again.retain(|again| again.delivery != id);
+    next.outreach.begin(id);
     let Some(delivery) = next.delivery_mut(id) else { return Fired::NotDue { again: None } };
     let from = delivery.state;
     delivery.begin(context.now);
@@ -136,7 +138,8 @@ pub fn begin_send(request: &Request, id: DeliveryId, context: &Context<'_>) -> F
     Fired::Acted(Box::new(effects))
 }
 
-/// What is to be sent of a delivery whose attempt goes on, or why nothing can be sent any more.
+/// What is to be sent of a delivery whose attempt goes on, or why nothing can be sent: each attempt is judged as the first
+/// claim was, by the address, the consent and the hours that hold now (rule V-8).
 ///
 /// # Errors
 ///
@@ -150,7 +153,7 @@ pub fn outgoing(request: &Request, id: DeliveryId, context: &Context<'_>) -> Res
         return Err(gone());
     }
     let person = person_of(delivery, context).ok_or_else(|| SendReport::kept_back(Suppression::NoRecipient))?;
-    let contact = person.contact(&delivery.channel).ok_or_else(|| SendReport::kept_back(Suppression::NoAddress))?;
+    let contact = contact(request, &delivery.channel, person, context).map_err(SendReport::kept_back)?;
     Ok(Outgoing {
         delivery_id: id,
         attempt,
@@ -187,9 +190,12 @@ pub fn end_send(
     let status = SendReport::kept(report.transport_status.as_ref(), STATUS_CHARS, address);
     let error = SendReport::kept(report.error.as_ref(), ERROR_CHARS, address);
     let keeps_up = context.policy.channels.get(&before.channel).is_some_and(|facts| facts.updates);
-    let retries = attempt < limits::DELIVERY_ATTEMPTS;
-    let retry_at = context.now.saturating_add(backoff(attempt, LONGEST, context.mint));
+    // Attempts that somebody asked for are beside those that it makes of its own accord.
+    let own = attempt.saturating_sub(request.outreach.asked(id)).max(1);
+    let is_asked_again = request.outreach.is_asked_again(id);
+    let retries = own < limits::DELIVERY_ATTEMPTS || is_asked_again;
     let now = context.now;
+    let retry_at = if is_asked_again { now } else { now.saturating_add(backoff(own, LONGEST, context.mint)) };
     let mut next = request.clone();
     let delivery = next.delivery_mut(id)?;
     let was_sent_before = delivery.reaches(Grade::Dispatched);
@@ -211,6 +217,11 @@ pub fn end_send(
             delivery.state = DeliveryState::Retrying;
             next_attempt_at = Some(retry_at);
         }
+        // One that was asked for meanwhile is made, whatever became of this one.
+        AttemptOutcome::PermanentFailure if is_asked_again => {
+            delivery.state = DeliveryState::Retrying;
+            next_attempt_at = Some(retry_at);
+        }
         AttemptOutcome::TransientFailure | AttemptOutcome::Timeout | AttemptOutcome::PermanentFailure => {
             delivery.state = DeliveryState::Failed;
         }
@@ -223,7 +234,10 @@ pub fn end_send(
         going_on.error = error;
         going_on.next_attempt_at = next_attempt_at;
     }
-    let is_out = delivery.reaches(Grade::Dispatched);
+    let (is_out, is_final) = (delivery.reaches(Grade::Dispatched), delivery.state.is_final());
+    if is_final {
+        next.outreach.forget(id);
+    }
     if keeps_up && is_out && !next.outreach.shown.contains(&id) {
         next.outreach.shown.push(id);
     }

@@ -20,7 +20,7 @@ use crate::{json::Json, principal::Principal};
 /// # Errors
 ///
 /// [`DecisionError::InsufficientScope`] for a link, which may only answer; [`DecisionError::InvalidRequest`] once the
-/// request was passed on to too many.
+/// request was passed on to too many, and while there is no room for more deliveries.
 pub(super) fn delegate(
     pending: &Request,
     answer: &Answer,
@@ -41,7 +41,7 @@ pub(super) fn delegate(
             ),
         ));
     }
-    let delivery_id = reach(&mut request, to, context);
+    let delivery_id = reach(&mut request, to, "delegate_to", context)?;
     request.progress.delegated_to = Some(to.clone());
     let passed_on = RecordedDisposition {
         delegate_to: Some(to.clone()),

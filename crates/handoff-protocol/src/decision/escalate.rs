@@ -49,12 +49,13 @@ impl Escalate {
 }
 
 /// Fires the next rung of a pending request, or the named one (R4). The request stays pending, and it is the same one: more
-/// deliveries and no receipt. Rungs up to the one that is reached do not fire by themselves any more (rule C-4).
+/// deliveries and no receipt. A rung that was reached does not fire by itself any more; one that was passed over comes at its
+/// time (rule C-4).
 ///
 /// # Errors
 ///
 /// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended;
-/// [`DecisionError::InvalidRequest`] if there is no such rung, and then
+/// [`DecisionError::InvalidRequest`] if there is no such rung or no room for its deliveries, and then
 /// nothing is emitted.
 pub fn escalate(
     pending: &Request,
@@ -64,7 +65,7 @@ pub fn escalate(
 ) -> Result<Effects, DecisionError> {
     check_test_key(principal, pending.test_mode)?;
     pending.check_pending()?;
-    let rung = escalate.rung.unwrap_or_else(|| pending.outreach.next_rung());
+    let rung = escalate.rung.unwrap_or_else(|| pending.further_rung());
     if pending.routing.rung(rung).is_none() {
         let last = pending.routing.ladder.len().saturating_sub(1);
         let mend = match escalate.rung {
@@ -73,11 +74,12 @@ pub fn escalate(
         };
         return Err(DecisionError::invalid("rung", mend));
     }
+    pending.check_room(pending.routing.rows(rung), "rung")?;
     let mut request = pending.clone();
-    ladder::fire(&mut request, rung, context);
+    let fired = ladder::fire(&mut request, rung, context);
     let deadline = ladder::put_off_deadline(&mut request, context);
     let mut effects = Effects::of(request);
-    effects.escalated(rung, Cause::Hand);
+    effects.escalated(fired, Cause::Hand);
     effects.timers.extend(deadline);
     Ok(effects)
 }

@@ -40,7 +40,7 @@ pub fn expire(
     }
     let declared = request.ttl_policy.as_ref();
     let escalates = declared.is_some_and(|policy| policy.on_expiry == OnExpiry::Escalate);
-    let rung = request.outreach.next_rung();
+    let rung = request.further_rung();
     if escalates && request.routing.rung(rung).is_some() {
         return Ok(Fired::Acted(Box::new(climb(request, rung, context))));
     }
@@ -132,10 +132,10 @@ pub fn expire(
 /// Fires the next rung at the deadline, and puts that off (R4).
 fn climb(request: &Request, rung: u32, context: &mut Context<'_>) -> Effects {
     let mut next = request.clone();
-    ladder::fire(&mut next, rung, context);
+    let fired = ladder::fire(&mut next, rung, context);
     let deadline = ladder::put_off_deadline(&mut next, context);
     let mut effects = Effects::of(next);
-    effects.escalated(rung, Cause::Deadline);
+    effects.escalated(fired, Cause::Deadline);
     effects.timers.extend(deadline);
     effects
 }

@@ -47,14 +47,14 @@ impl ReportGrade {
     }
 }
 
-/// Takes a report of how far a delivery got (V-13). One that is at or past the grade stays as it is. Evidence that comes
-/// after the request ended is evidence all the same.
+/// Takes a report of how far a delivery got (V-13). One that is at or past the grade stays as it is, and so does one that is
+/// final (V-1).
 ///
 /// # Errors
 ///
 /// [`DecisionError::RequestNotFound`] for a delivery that is not there; [`DecisionError::InsufficientScope`] for a test key
 /// on what is no test; [`DecisionError::InvalidRequest`] for a grade above
-/// what its channel can prove, and for a delivery that was never sent.
+/// what its channel can prove, for a delivery that is final, and for one that nothing took yet.
 pub fn report_grade(
     request: &Request,
     id: DeliveryId,
@@ -72,8 +72,18 @@ pub fn report_grade(
         let problem = format!("can be `{}` at the most on this delivery's channel", delivery.max_grade.as_str());
         return Err(DecisionError::invalid("grade", problem));
     }
-    if delivery.attempts.is_empty() && !is_listing(&delivery.channel) {
-        return Err(DecisionError::invalid("grade", "can be reported of a delivery that was sent; this one was not"));
+    if delivery.state.is_final() {
+        let problem =
+            format!("can be reported of a delivery that is out; this one ended as `{}`", delivery.state.as_str());
+        return Err(DecisionError::invalid("grade", problem));
+    }
+    // What is on its way may arrive before our transport says that it took it.
+    let is_out = delivery.reaches(Grade::Dispatched) || delivery.in_flight().is_some() || is_listing(&delivery.channel);
+    if !is_out {
+        return Err(DecisionError::invalid(
+            "grade",
+            "can be reported of a delivery that is out; this one was not taken yet",
+        ));
     }
     let mut next = request.clone();
     if let Some(delivery) = next.delivery_mut(id) {

@@ -1,14 +1,12 @@
 //! The ladder: rungs that fire, and the deliveries that each of them makes (rules V-9, V-10, C-4, R4).
 
 use super::{
-    channels::ChannelFacts,
+    channels::{self, ChannelFacts},
     context::Context,
     delivery::Delivery,
     effects::{Effects, EventType, TimerChange},
-    limits,
     request::Request,
     target::Target,
-    terms::Grade,
 };
 use crate::json::Json;
 
@@ -23,58 +21,71 @@ pub(super) enum Cause {
     Deadline,
 }
 
+/// A rung that fired.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Fired {
+    /// Which.
+    pub(super) rung: u32,
+    /// How many of its deliveries found no room.
+    pub(super) left_out: usize,
+}
+
 /// Fires the rungs whose time has come, all of them (rule C-4), and says which. One that was reached by hand stays as it
-/// is.
-pub(super) fn fire_due(request: &mut Request, context: &mut Context<'_>) -> Vec<u32> {
+/// is, and one that there is no room for waits for it.
+pub(super) fn fire_due(request: &mut Request, context: &mut Context<'_>) -> Vec<Fired> {
     let mut fired = Vec::new();
-    loop {
+    while request.next_rung_time().is_some_and(|time| time <= context.now) {
         let rung = request.outreach.next_rung();
-        if request.rung_time(rung).is_none_or(|time| context.now < time) {
-            return fired;
-        }
-        fire(request, rung, context);
-        fired.push(rung);
+        fired.push(fire(request, rung, context));
     }
+    fired
 }
 
 /// Fires one rung: a delivery for each of its channels and targets. A number that has no rung makes none.
-pub(super) fn fire(request: &mut Request, rung: u32, context: &mut Context<'_>) {
-    let Some(declared) = request.routing.rung(rung) else { return };
+pub(super) fn fire(request: &mut Request, rung: u32, context: &mut Context<'_>) -> Fired {
+    let Some(declared) = request.routing.rung(rung) else { return Fired { rung, left_out: 0 } };
     let channels = declared.channels.clone();
     let targets = match &declared.to {
         Some(to) => vec![to.clone()],
         None => request.routing.targets.clone(),
     };
     request.outreach.reached(rung);
-    mint(request, rung, &channels, &targets, context);
+    Fired { rung, left_out: mint(request, rung, &channels, &targets, context) }
 }
 
-/// Makes deliveries for a target at the current rung: what passing a request on comes to.
-pub(super) fn mint_for(request: &mut Request, target: &Target, context: &mut Context<'_>) {
+/// Makes deliveries for a target at the current rung: what passing a request on comes to. Gives how many found no room.
+pub(super) fn mint_for(request: &mut Request, target: &Target, context: &mut Context<'_>) -> usize {
     let rung = request.outreach.rung.unwrap_or(0);
     let channels = request.routing.rung(rung).map(|rung| rung.channels.clone()).unwrap_or_default();
-    mint(request, rung, &channels, std::slice::from_ref(target), context);
+    mint(request, rung, &channels, std::slice::from_ref(target), context)
 }
 
-/// Makes the deliveries of the current rung once more.
-pub(super) fn mint_again(request: &mut Request, context: &mut Context<'_>) {
+/// Makes the deliveries of the current rung once more. Gives how many found no room.
+pub(super) fn mint_again(request: &mut Request, context: &mut Context<'_>) -> usize {
     match request.outreach.passed_to.clone() {
         Some(target) => mint_for(request, &target, context),
-        None => fire(request, request.outreach.rung.unwrap_or(0), context),
+        None => fire(request, request.outreach.rung.unwrap_or(0), context).left_out,
     }
 }
 
-fn mint(request: &mut Request, rung: u32, channels: &[String], targets: &[Target], context: &mut Context<'_>) {
-    for channel in channels {
-        for target in targets {
-            if !make_room(request) {
-                return;
-            }
-            let target = context.policy.directory.settle_rotation(target, context.now);
-            let delivery = deliver(request, channel, target, rung, context);
-            request.deliveries.push(delivery);
-        }
+fn mint(request: &mut Request, rung: u32, channels: &[String], targets: &[Target], context: &mut Context<'_>) -> usize {
+    let each = channels.iter().flat_map(|channel| targets.iter().map(move |target| (channel, target)));
+    let mut rows: Vec<(&String, &Target)> = each.collect();
+    if !request.has_room(rows.len()) {
+        // The page is the last to go without: it is where whoever heard of the request answers it.
+        rows.sort_by_key(|(channel, _)| !channels::is_listing(channel));
     }
+    let mut left_out = 0_usize;
+    for (channel, target) in rows {
+        if !request.make_room() {
+            left_out = left_out.saturating_add(1);
+            continue;
+        }
+        let target = context.policy.directory.settle_rotation(target, context.now);
+        let delivery = deliver(request, channel, target, rung, context);
+        request.deliveries.push(delivery);
+    }
+    left_out
 }
 
 /// A delivery that was not claimed yet, with what its channel can do by its adapter and by the request's policy.
@@ -91,23 +102,6 @@ pub(super) fn deliver(
     Delivery::queued(context.mint.next(), request.id, channel, target, rung, facts, context.now)
 }
 
-/// Makes room for one more delivery: the oldest with which nothing goes on is forgotten, whose history is in the events.
-/// False if something goes on with each.
-pub(super) fn make_room(request: &mut Request) -> bool {
-    if request.deliveries.len() < limits::DELIVERIES {
-        return true;
-    }
-    let is_done = |delivery: &Delivery| {
-        request.send_time(delivery).is_none()
-            && (delivery.state.is_final() || delivery.reaches(Grade::Dispatched))
-            && !delivery.reaches(Grade::Acted)
-    };
-    let Some(place) = request.deliveries.iter().position(is_done) else { return false };
-    let forgotten = request.deliveries.remove(place);
-    request.outreach.shown.retain(|shown| *shown != forgotten.id);
-    true
-}
-
 /// Puts the deadline off so that whoever is reached now has some time to answer (R4). A deadline that is further away
 /// stays where it is.
 pub(super) fn put_off_deadline(request: &mut Request, context: &Context<'_>) -> Option<TimerChange> {
@@ -122,12 +116,19 @@ pub(super) fn put_off_deadline(request: &mut Request, context: &Context<'_>) -> 
 
 impl Effects {
     /// Notes that a rung was fired.
-    pub(super) fn escalated(&mut self, rung: u32, cause: Cause) {
+    pub(super) fn escalated(&mut self, fired: Fired, cause: Cause) {
         let cause = match cause {
             Cause::Time => "time",
             Cause::Hand => "hand",
             Cause::Deadline => "deadline",
         };
-        self.event(EventType::RequestEscalated, [("rung", Json::from(u64::from(rung))), ("cause", Json::from(cause))]);
+        let said = [("rung", Json::from(u64::from(fired.rung))), ("cause", Json::from(cause))];
+        self.event(EventType::RequestEscalated, said.into_iter().chain(left_out(fired.left_out)));
     }
+}
+
+/// What an event says of deliveries that found no room, where there are any.
+pub(super) fn left_out(count: usize) -> Option<(&'static str, Json)> {
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    (count > 0).then(|| ("left_out", Json::from(count)))
 }

@@ -55,11 +55,14 @@ pub const SESSION_RENEW_MILLIS: u64 = 45_000;
 pub const ASSIGNEES: usize = 50;
 /// Rungs of a ladder.
 pub const RUNGS: usize = 10;
+/// Channels of a rung, and of a window of quiet hours.
+pub const RUNG_CHANNELS: usize = 20;
 /// A channel's name, in characters.
 pub const CHANNEL_CHARS: usize = 64;
 /// The name of a time zone, in characters.
 pub const ZONE_CHARS: usize = 64;
-/// Deliveries that a request keeps; the oldest that are done make room for new ones.
+/// Deliveries that a request keeps; the oldest that are done make room for new ones. The rungs of a ladder together make no
+/// more than this.
 pub const DELIVERIES: usize = 200;
 /// How many people one place becomes at the most (rule V-9).
 pub const PEOPLE_OF_A_PLACE: usize = 50;

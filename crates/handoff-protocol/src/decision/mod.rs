@@ -46,6 +46,7 @@ mod callback;
 mod cancel;
 pub mod capability;
 pub mod channels;
+mod contact;
 mod context;
 mod correct;
 mod delivery;
@@ -84,6 +85,7 @@ mod request;
 mod requires;
 mod resume;
 mod reword;
+mod room;
 mod routing;
 mod schemas;
 mod signal;
@@ -124,7 +126,7 @@ pub use self::{
     field::{Field, FieldKind, FieldOption},
     grade::{ReportGrade, bounce, report_grade, see},
     observe::{ChannelMessage, Observation, observe, receive},
-    outreach::{Again, Outreach},
+    outreach::{Again, Asked, Outreach},
     progress::{Contributor, Endorsed, Progress, RecordedDisposition, Step},
     push::{
         EndpointHealth, Push, PushAttempt, PushAttempts, PushLog, PushResult, Pushed, Redelivery, is_to_be_pushed,

@@ -71,6 +71,10 @@ impl Raise {
     /// the body, naming the field and the mend.
     pub fn read(principal: &Principal, mut body: Json, policy: &Policy) -> Result<Self, DecisionError> {
         check_machine(principal, Scope::RequestsWrite)?;
+        // Before any of it is looked at: a ladder is work, and none is done for whoever may not give one.
+        if RoutingAsk::is_said(body.get("routing")) {
+            check_scope(principal, Scope::RequestsRoute)?;
+        }
         // Looked at before anything else, so that a newer client learns first what this server does not know.
         if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
             requires::check_vocabulary(declared)?;
@@ -82,6 +86,7 @@ impl Raise {
         let declared = reader.required("requires")?;
         let parsed = Requires::read(declared)?;
         parsed.authority.check_quorum(policy)?;
+        check_standing_quorum(&parsed, policy)?;
         let test_mode = reader.optional_boolean("test_mode")?.unwrap_or(false);
         if principal.test && !test_mode {
             return Err(DecisionError::InsufficientScope(MissingScope::TestMode));
@@ -111,7 +116,7 @@ impl Raise {
             .unwrap_or(Liveness::Durable);
         let urgency = reader.optional_choice("urgency", Urgency::ALL)?.unwrap_or(Urgency::Normal);
         let asked = reader.optional_object("routing")?.map(RoutingAsk::read).transpose()?.unwrap_or_default();
-        let routing = route(principal, &reader, &asked, urgency, policy)?;
+        let routing = route(&reader, &asked, urgency, policy)?;
         let metadata = reader.optional_object("metadata")?.map(|object| Json::Object(object.json().clone()));
         let raise = Self {
             digest,
@@ -193,22 +198,40 @@ impl Raise {
 
 /// The ladder of a raise (rule V-10): what it says itself, where it may, then what its tenant and its deployment say.
 fn route(
-    principal: &Principal,
     reader: &ObjectReader<'_, '_>,
     asked: &RoutingAsk,
     urgency: Urgency,
     policy: &Policy,
 ) -> Result<Routing, DecisionError> {
     let standing = policy.tenant.as_ref().map(|versioned| &versioned.policy.routing);
-    if !asked.is_empty() {
-        check_scope(principal, Scope::RequestsRoute)?;
-        if standing.is_some_and(|standing| !standing.allow_request_override) {
-            let problem = "must be left out: this tenant's policy says who is reached, and allows no request to say it";
-            return Err(reader.error("routing", problem).into());
-        }
+    if !asked.is_empty() && standing.is_some_and(|standing| !standing.allow_request_override) {
+        let problem = "must be left out: this tenant's policy says who is reached, and allows no request to say it";
+        return Err(reader.error("routing", problem).into());
     }
     let nothing = PolicyRouting::default();
-    Ok(standing.unwrap_or(&nothing).resolve(asked, urgency, &policy.ladder))
+    let routing = standing.unwrap_or(&nothing).resolve(asked, urgency, &policy.ladder);
+    let brought_by = match (&asked.ladder, &asked.targets) {
+        (Some(_), _) => "routing.ladder",
+        (None, Some(_)) => "routing.targets",
+        (None, None) => "routing",
+    };
+    routing.check_rows().map_err(|problem| DecisionError::invalid(brought_by, problem))?;
+    Ok(routing)
+}
+
+/// Refuses a request that would get a quorum from its tenant's policy which this deployment takes from nobody (rule A-8).
+fn check_standing_quorum(declared: &Requires, policy: &Policy) -> Result<(), DecisionError> {
+    let standing = policy.tenant.as_ref().and_then(|versioned| versioned.policy.defaults.authority.as_ref());
+    match standing.filter(|_| !declared.declares_authority) {
+        Some(standing) if standing.quorum > policy.max_quorum => {
+            let problem = format!(
+                "must be given, with a `quorum` from 1 to {}: this tenant's policy asks for more than this server takes",
+                policy.max_quorum
+            );
+            Err(DecisionError::invalid("requires.authority", problem))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub(super) fn duration(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Option<ExactDuration>, DecodeError> {

@@ -54,7 +54,7 @@ impl Reassign {
 /// # Errors
 ///
 /// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended; [`DecisionError::InvalidRequest`] once the request was passed on to too
-/// many.
+/// many, and while there is no room for more deliveries.
 pub fn reassign(
     pending: &Request,
     reassign: &Reassign,
@@ -72,6 +72,7 @@ pub fn reassign(
         return Err(DecisionError::invalid("to", problem));
     }
     let called_off = call_off(&mut request, context);
+    request.check_room(request.rows_for_one_target(), "to")?;
     request.outreach.passed_to = Some(reassign.to.clone());
     ladder::mint_for(&mut request, &reassign.to, context);
     let mut effects = Effects::of(request);

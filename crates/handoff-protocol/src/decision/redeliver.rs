@@ -5,8 +5,9 @@ use super::{
 };
 use crate::{id::DeliveryId, principal::Principal};
 
-/// Queues one more attempt on a delivery. One that waits to be sent anyway is sent now instead of later; what lists the
-/// request is listed already, and nothing follows.
+/// Queues one more attempt on a delivery, beside those that it makes of its own accord. While one is on its way, the other
+/// follows when that one ended; what waits for its first attempt gets that one; what lists the request is listed already,
+/// and nothing follows.
 ///
 /// # Errors
 ///
@@ -30,9 +31,8 @@ pub fn redeliver(
         .channels
         .get(&delivery.channel)
         .is_some_and(|facts| facts.addressing == super::channels::Addressing::Listing);
-    let is_asked_for = request.outreach.again.iter().any(|again| again.delivery == id);
-    let was_claimed = !delivery.attempts.is_empty();
-    if was_claimed && !is_listed && !is_asked_for && delivery.in_flight().is_none() {
+    let was_tried = !delivery.attempts.is_empty();
+    if was_tried && !is_listed && !request.outreach.is_asked_again(id) {
         next.outreach.again.push(Again { delivery: id, at: context.now });
     }
     Ok(Effects::of(next))

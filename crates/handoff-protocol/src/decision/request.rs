@@ -345,6 +345,7 @@ impl Request {
         for delivery in &mut self.deliveries {
             delivery.close(now);
         }
+        self.outreach.nothing_follows();
         self.waiter.unacked = self.waiter.unacked.saturating_add(1);
         self.waiter.state = match signal {
             SignalType::Answered | SignalType::Expired | SignalType::AttemptLapsed => WaiterState::Signalled,

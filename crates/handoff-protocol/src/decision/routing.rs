@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{channels, limits, target::Target};
 use crate::{
     duration::ExactDuration,
-    json::{DecodeError, ObjectReader},
+    json::{DecodeError, Json, ObjectReader},
 };
 
 /// The ladder of a request, resolved at its raise and kept as it was then.
@@ -26,7 +26,7 @@ pub struct Rung {
     /// How long after the raise.
     pub after: ExactDuration,
     /// Through which channels.
-    #[schemars(length(min = 1), inner(length(max = limits::CHANNEL_CHARS)))]
+    #[schemars(length(min = 1, max = limits::RUNG_CHANNELS), inner(length(max = limits::CHANNEL_CHARS)))]
     pub channels: Vec<String>,
     /// Whom this rung reaches, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,6 +67,38 @@ impl Routing {
         self
     }
 
+    /// How many deliveries a rung makes before places become people: one for each of its channels and targets. None for a
+    /// number that has no rung.
+    #[must_use]
+    pub fn rows(&self, number: u32) -> usize {
+        self.rung(number).map_or(0, |rung| self.rows_of(rung))
+    }
+
+    /// How many all of its rungs make together.
+    #[must_use]
+    pub fn all_rows(&self) -> usize {
+        self.ladder.iter().map(|rung| self.rows_of(rung)).fold(0, usize::saturating_add)
+    }
+
+    fn rows_of(&self, rung: &Rung) -> usize {
+        let targets = if rung.to.is_some() { 1 } else { self.targets.len() };
+        rung.channels.len().saturating_mul(targets)
+    }
+
+    /// Refuses a ladder that makes more deliveries than a request can keep: the last of them would reach nobody. Gives the
+    /// problem, for whoever knows which member brought it.
+    pub(super) fn check_rows(&self) -> Result<(), String> {
+        let rows = self.all_rows();
+        if rows <= limits::DELIVERIES {
+            return Ok(());
+        }
+        Err(format!(
+            "must come to {} deliveries at the most, over all rungs, channels and targets together, and comes to {rows}; \
+             name a group in place of its people, or fewer channels",
+            limits::DELIVERIES
+        ))
+    }
+
     /// A rung by its number, from 0.
     #[must_use]
     pub fn rung(&self, number: u32) -> Option<&Rung> {
@@ -79,6 +111,15 @@ impl RoutingAsk {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.targets.is_none() && self.ladder.is_none()
+    }
+
+    /// Whether a `routing` says anything, before it is read: an empty list says as little as one that is left out.
+    pub(super) fn is_said(routing: Option<&Json>) -> bool {
+        let says = |name| match routing.and_then(|routing| routing.get(name)) {
+            None | Some(Json::Null) => false,
+            Some(value) => value.as_array().is_none_or(|items| !items.is_empty()),
+        };
+        says("targets") || says("ladder")
     }
 
     /// Reads a `routing`. An empty list says nothing.
@@ -119,15 +160,19 @@ fn read_rung(reader: ObjectReader<'_, '_>) -> Result<Rung, DecodeError> {
     Ok(Rung { after, channels, to })
 }
 
-/// Reads `channels`: names, at least one, each once.
+/// Reads `channels`: names, at least one and not too many, each once.
 pub(super) fn read_channels(reader: &ObjectReader<'_, '_>) -> Result<Vec<String>, DecodeError> {
     let array = reader.array("channels")?;
     if array.is_empty() {
         return Err(array.error("must name at least one channel"));
     }
+    array.count_within(1, limits::RUNG_CHANNELS)?;
     let mut names: Vec<String> = Vec::with_capacity(array.len());
     for item in array.items() {
         let name = item.text(1, limits::CHANNEL_CHARS)?;
+        if name.chars().any(char::is_control) {
+            return Err(item.error("must be the name of a channel, without control characters"));
+        }
         if names.iter().all(|known| known != name) {
             names.push(name.to_owned());
         }

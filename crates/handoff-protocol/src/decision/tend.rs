@@ -1,16 +1,18 @@
 //! Tending a request: what reaching people asks for by itself, when its time comes (R4, C-4, V-9, section 10's reminders).
 
 use super::{
-    channels::Addressing,
+    channels::{self, Addressing},
+    contact::contact,
     context::Context,
     delivery::Delivery,
     directory::Person,
     effects::{Effects, EventType, Fired},
     ladder::{self, Cause},
     limits,
+    outreach::Again,
     request::Request,
     target::Target,
-    terms::{DeliveryState, OnExpiry, RequestState, Suppression, Urgency},
+    terms::{DeliveryState, OnExpiry, RequestState, Suppression},
 };
 use crate::{
     id::{DeliveryId, PrincipalId},
@@ -21,7 +23,7 @@ use crate::{
 const CLAIMS: usize = 50;
 
 /// Does what is due: fires rungs whose time came, reminds, and claims deliveries that nobody claimed yet. A claimed
-/// delivery is on its way to its person, or kept back for a reason that it says.
+/// delivery is ready to be sent to its person, or kept back for a reason that it says.
 ///
 /// Repeating this is harmless: what is done is not due.
 pub fn tend(request: &Request, context: &mut Context<'_>) -> Fired {
@@ -38,30 +40,32 @@ pub fn tend(request: &Request, context: &mut Context<'_>) -> Fired {
     let claimed = claim_all(&mut next, context);
     let mut effects = Effects::of(next);
     effects.timers.extend(deadline);
-    for rung in rungs.iter().filter(|rung| **rung > 0 || request.outreach.rung.is_some()) {
-        effects.escalated(*rung, Cause::Time);
+    for fired in rungs.iter().filter(|fired| fired.rung > 0 || request.outreach.rung.is_some()) {
+        effects.escalated(*fired, Cause::Time);
     }
-    if reminded {
-        let count = effects.request.outreach.reminders;
-        effects.event(EventType::RequestReminded, [("reminder", Json::from(count))]);
+    if let Some(left_out) = reminded {
+        let said = [("reminder", Json::from(effects.request.outreach.reminders))];
+        effects.event(EventType::RequestReminded, said.into_iter().chain(ladder::left_out(left_out)));
     }
     for id in claimed {
-        effects.delivery_event(id, DeliveryState::Queued);
+        // What is ready says so when its attempt begins.
+        if effects.request.delivery(id).is_some_and(|delivery| delivery.state != DeliveryState::Queued) {
+            effects.delivery_event(id, DeliveryState::Queued);
+        }
     }
     Fired::Acted(Box::new(effects))
 }
 
-/// Makes the deliveries of the current rung once more if a reminder is due. Those that were missed meanwhile are not made
-/// up for.
-fn remind(request: &mut Request, context: &mut Context<'_>) -> bool {
-    let Some(every) = request.reminder_every() else { return false };
+/// Makes the deliveries of the current rung once more if a reminder is due, and says then how many found no room. Those
+/// that were missed meanwhile are not made up for.
+fn remind(request: &mut Request, context: &mut Context<'_>) -> Option<usize> {
+    let every = request.reminder_every()?;
     if request.next_reminder().is_none_or(|due| context.now < due) {
-        return false;
+        return None;
     }
     let passed = context.now.since(request.created_at).as_secs();
     request.outreach.reminders = passed.checked_div(every.seconds()).unwrap_or(0).max(1);
-    ladder::mint_again(request, context);
-    true
+    Some(ladder::mint_again(request, context))
 }
 
 /// Claims what is queued, and says which deliveries were claimed.
@@ -70,7 +74,7 @@ fn claim_all(request: &mut Request, context: &mut Context<'_>) -> Vec<DeliveryId
     let mut place = 0;
     while claimed.len() < CLAIMS {
         let Some(delivery) = request.deliveries.get(place) else { break };
-        if delivery.state == DeliveryState::Queued {
+        if request.is_unclaimed(delivery) {
             claimed.push(delivery.id);
             // Siblings are put at the end, so that this walk meets them too; what is forgotten for them moves it.
             place = claim(request, place, context);
@@ -81,46 +85,64 @@ fn claim_all(request: &mut Request, context: &mut Context<'_>) -> Vec<DeliveryId
     claimed
 }
 
-/// Claims one delivery: its target becomes people, the first of whom it is for from now on, and it sets out or is kept
-/// back. Gives the place of the delivery behind it.
+/// Claims one delivery: its target becomes people, the first of whom it is for from now on, and it is ready to be sent or
+/// kept back. Gives the place of the delivery behind it.
 fn claim(request: &mut Request, place: usize, context: &mut Context<'_>) -> usize {
-    let Some(delivery) = request.deliveries.get(place).cloned() else { return place.saturating_add(1) };
-    if lists(request, &delivery, context) {
-        if let Some(delivery) = request.deliveries.get_mut(place) {
-            delivery.list(context.now);
-        }
-        return place.saturating_add(1);
-    }
-    let people = match people_of(request, &delivery, context) {
+    let behind = place.saturating_add(1);
+    let Some(delivery) = request.deliveries.get(place).cloned() else { return behind };
+    let found = if lists(request, &delivery, context) {
+        if reaches_nobody(&delivery, context) { Err(Suppression::NoRecipient) } else { Ok(Vec::new()) }
+    } else {
+        people_of(request, &delivery, context)
+    };
+    let people = match found {
         Ok(people) => people,
         Err(reason) => {
             if let Some(delivery) = request.deliveries.get_mut(place) {
                 delivery.suppress(reason, context.now);
             }
-            return place.saturating_add(1);
+            return behind;
         }
     };
     let mut people = people.into_iter();
-    let Some(first) = people.next() else { return place.saturating_add(1) };
+    let Some(first) = people.next() else {
+        if let Some(delivery) = request.deliveries.get_mut(place) {
+            delivery.list(context.now);
+        }
+        return behind;
+    };
     let kept_back = keep_back(request, &delivery, &first, context);
     if let Some(delivery) = request.deliveries.get_mut(place) {
         delivery.target = Target::person(PrincipalId::User(first.id));
-        match kept_back {
-            Some(reason) => delivery.suppress(reason, context.now),
-            None => {
-                delivery.begin(context.now);
-            }
+        if let Some(reason) = kept_back {
+            delivery.suppress(reason, context.now);
         }
+        delivery.updated_at = context.now;
     }
-    for person in people {
-        if !ladder::make_room(request) {
-            break;
+    if kept_back.is_none() {
+        request.outreach.ready.push(Again { delivery: delivery.id, at: context.now });
+    }
+    let mut left_out = 0_u32;
+    for (number, person) in people.enumerate() {
+        // The first of the place is not among these.
+        if number.saturating_add(1) >= limits::PEOPLE_OF_A_PLACE || !request.make_room() {
+            left_out = left_out.saturating_add(1);
+            continue;
         }
         let target = Target::person(PrincipalId::User(person.id));
         let sibling = ladder::deliver(request, &delivery.channel, target, delivery.rung, context);
         request.deliveries.push(sibling);
     }
+    if let Some(delivery) = request.delivery_mut(delivery.id) {
+        delivery.left_out = left_out;
+    }
     request.deliveries.iter().position(|known| known.id == delivery.id).map_or(0, |place| place.saturating_add(1))
+}
+
+/// Whether nobody could find a request where a delivery lists it. A group and a rotation are the directory's to know, where
+/// there is one; who holds a role, and who else signs in, is not.
+fn reaches_nobody(delivery: &Delivery, context: &Context<'_>) -> bool {
+    delivery.channel != channels::SANDBOX && context.policy.directory.has_nobody(&delivery.target, context.now)
 }
 
 /// Whether a delivery is made by listing the request, which reaches a place without its people.
@@ -146,30 +168,28 @@ fn people_of(request: &Request, delivery: &Delivery, context: &Context<'_>) -> R
     if people.is_empty() {
         return Err(Suppression::NoRecipient);
     }
-    Ok(people.into_iter().take(limits::PEOPLE_OF_A_PLACE).cloned().collect())
+    Ok(people.into_iter().cloned().collect())
 }
 
 /// Why a delivery does not set out to a person now; nothing if it does.
+///
+/// One rung asks a person once through one channel, however many places name them. What an earlier rung sent is no reason to
+/// leave out a later one: it may never arrive.
 fn keep_back(request: &Request, delivery: &Delivery, person: &Person, context: &Context<'_>) -> Option<Suppression> {
-    let terms = request.terms.as_ref();
-    let Some(contact) = person.contact(&delivery.channel) else { return Some(Suppression::NoAddress) };
-    let must_be_confirmed =
-        terms.and_then(|terms| terms.channel(&delivery.channel)).is_none_or(|rule| rule.requires_binding);
-    if must_be_confirmed && !contact.verified {
-        return Some(Suppression::ConsentMissing);
-    }
-    let same = |other: &Delivery| {
+    let kept_back = contact(request, &delivery.channel, person, context).err();
+    kept_back.or_else(|| is_duplicate(request, delivery, person).then_some(Suppression::Duplicate))
+}
+
+/// Whether the person is just being reached by the same rung through the same channel.
+fn is_duplicate(request: &Request, delivery: &Delivery, person: &Person) -> bool {
+    let target = Target::person(PrincipalId::User(person.id));
+    request.deliveries.iter().any(|other| {
         other.id != delivery.id
-            && other.channel == delivery.channel
-            && other.target == Target::person(PrincipalId::User(person.id))
-            && matches!(other.state, DeliveryState::Sending | DeliveryState::Retrying)
-    };
-    if request.deliveries.iter().any(same) {
-        return Some(Suppression::Duplicate);
-    }
-    let rests = request.urgency != Urgency::Critical && person.is_quiet(context.now);
-    let held = terms.is_some_and(|terms| terms.holds_back(&delivery.channel, request.urgency, context.now));
-    (rests || held).then_some(Suppression::QuietHours)
+            && (&other.channel, other.rung) == (&delivery.channel, delivery.rung)
+            && other.target == target
+            && (matches!(other.state, DeliveryState::Sending | DeliveryState::Retrying)
+                || request.outreach.is_ready(other.id))
+    })
 }
 
 impl Effects {
@@ -189,6 +209,7 @@ impl Effects {
         if let Some(attempt) = delivery.attempts.last() {
             said.push(("attempt", Json::from(u64::from(attempt.n))));
         }
+        said.extend(ladder::left_out(usize::try_from(delivery.left_out).unwrap_or(usize::MAX)));
         self.event(EventType::DeliveryTransitioned, said);
     }
 }

@@ -97,10 +97,16 @@ fn a_rung_that_was_reached_by_hand_does_not_fire_again() {
     let (reached, next, _) = settled("{}", &request);
     assert_eq!((reached, next), (vec![0, 1], Some(after(10))));
     let (reached, next, jumped) = settled(r#"{"rung":2}"#, &request);
-    assert_eq!((reached, next), (vec![0, 2], None));
+    assert_eq!((reached, next), (vec![0, 2], Some(after(5))), "the one that was passed over comes at its time");
     // A lower one can be asked for again; the highest stays reached.
-    let (reached, next, _) = settled(r#"{"rung":0}"#, &jumped);
-    assert_eq!((reached, next), (vec![0, 2, 0], None));
+    let (reached, next, again) = settled(r#"{"rung":0}"#, &jumped);
+    assert_eq!((reached, next), (vec![0, 2, 0], Some(after(5))));
+    // Once there is none above, the next one is the one that was passed over.
+    let (reached, next, _) = settled("{}", &again);
+    assert_eq!((reached, next), (vec![0, 2, 0, 1], None));
+    scene.now = after(5);
+    let tended = tended(&mut scene, &jumped).request;
+    assert_eq!((rungs(&tended), tended.outreach.rung, tended.next_tend()), (vec![0, 2, 1], Some(2), None));
 }
 
 #[test]
@@ -156,6 +162,8 @@ fn a_ladder_is_read_strictly_and_by_those_who_may_route() {
         r#"{"ladder":[{"after":"PT0S","channels":["inapp"],"who":"me"}]}"#,
         r#"{"targets":[{"kind":"anyone"}]}"#,
         r#"{"rungs":[]}"#,
+        r#"{"ladder":[{"after":"PT0S","channels":["in\u0000app"]}]}"#,
+        r#"{"ladder":[{"after":"PT0S","channels":["in\napp"]}]}"#,
     ] {
         let body = with(&approve(), "routing", routing);
         assert_eq!(read(&body, &machine()), Err(ErrorCode::InvalidRequest), "{routing}");
@@ -164,7 +172,7 @@ fn a_ladder_is_read_strictly_and_by_those_who_may_route() {
     let said = with(&approve(), "routing", r#"{"targets":[{"kind":"role","value":"admin"}]}"#);
     assert_eq!(read(&said, &narrow), Err(ErrorCode::InsufficientScope));
     assert_eq!(read(&said, &machine()), Ok(()));
-    for nothing in ["null", "{}", r#"{"targets":[],"ladder":[]}"#] {
+    for nothing in ["null", "{}", r#"{"targets":[]}"#, r#"{"ladder":[]}"#, r#"{"targets":null,"ladder":null}"#] {
         assert_eq!(read(&with(&approve(), "routing", nothing), &narrow), Ok(()), "{nothing}");
     }
 }

@@ -40,6 +40,7 @@ fn mail(scene: &mut Scene) -> ((Request, Waiter), DeliveryId) {
     assert_eq!(raised.0.deliveries[0].state, DeliveryState::Queued, "a raise waits for no channel");
     raised.0 = tended(scene, &raised.0).request;
     let id = raised.0.deliveries[0].id;
+    raised.0 = begun(scene, &raised.0, id);
     (raised, id)
 }
 
@@ -69,15 +70,15 @@ fn a_claimed_place_becomes_people_of_whom_the_row_takes_the_first() {
     assert_eq!(
         states(&effects.request),
         [
-            (people[0].clone(), DeliveryState::Sending, None),
-            (people[1].clone(), DeliveryState::Sending, None),
+            (people[0].clone(), DeliveryState::Queued, None),
+            (people[1].clone(), DeliveryState::Queued, None),
             (people[2].clone(), DeliveryState::Suppressed, Some(Suppression::NoAddress)),
         ]
     );
     assert_eq!(effects.request.deliveries[0].id, request.deliveries[0].id);
     assert!(effects.request.deliveries.iter().all(|delivery| delivery.rung == 0 && delivery.channel == "email"));
     let events: Vec<_> = effects.events.iter().map(|event| event.event_type.as_str()).collect();
-    assert_eq!(events, ["delivery.transitioned"; 3]);
+    assert_eq!(events, ["delivery.transitioned"], "what is ready says so when its attempt begins");
     let text = format!("{:?}", effects.events);
     assert!(!text.contains("example") && !text.contains("Refund"), "no address and no prompt: {text}");
 }
@@ -259,6 +260,7 @@ fn a_delivery_on_its_way_when_the_answer_lands_becomes_stale_and_no_rung_follows
         raised.0 = tended(&mut scene, &raised.0).request;
     }
     let mail = raised.0.deliveries[1].id;
+    raised.0 = begun(&mut scene, &raised.0, mail);
     assert_eq!(raised.0.delivery(mail).unwrap().state, DeliveryState::Sending);
     let answered = scene.answer(&raised, &person_of(3, Role::Admin), YES).unwrap().request;
     assert_eq!(answered.delivery(mail).unwrap().state, DeliveryState::Cancelled);
@@ -291,6 +293,7 @@ fn a_suppressed_or_failed_delivery_is_never_named_on_a_receipt() {
         raised.0 = tended(&mut scene, &raised.0).request;
         let id = raised.0.deliveries[0].id;
         if let Some(report) = report {
+            raised.0 = begun(&mut scene, &raised.0, id);
             raised.0 = sent(&mut scene, &raised.0, id, &report);
         }
         let body = format!(r#"{{"values":{{"decision":"yes"}},"via_delivery_id":"{id}"}}"#);
@@ -329,16 +332,67 @@ fn a_reported_grade_only_rises_and_never_above_the_ceiling() {
 }
 
 #[test]
-fn evidence_after_the_end_is_kept_and_changes_no_ending() {
+fn what_is_final_or_was_never_taken_has_no_grade_to_report() {
     let mut scene = Scene::new();
     let (mut raised, id) = mail(&mut scene);
+    for report in [
+        SendReport::failed_for_good("gone"),
+        SendReport::failed_for_now("busy"),
+        SendReport::timed_out(),
+        SendReport::kept_back(Suppression::ChannelNotConfigured),
+    ] {
+        let request = sent(&mut scene, &raised.0, id, &report);
+        assert_eq!(grade(&request, id, "delivered", &mut scene), Err(ErrorCode::InvalidRequest), "{report:?}");
+    }
+    // What is on its way may arrive before our transport says that it took it.
+    assert!(grade(&raised.0, id, "delivered", &mut scene).is_ok());
     raised.0 = sent(&mut scene, &raised.0, id, &SendReport::accepted());
-    let answered = scene.answer(&raised, &person_of(3, Role::Admin), YES).unwrap().request;
-    let stale = answered.delivery(id).unwrap().state;
-    assert_eq!(stale, DeliveryState::Stale);
-    let late = grade(&answered, id, "delivered", &mut scene).unwrap().request;
-    let delivery = late.delivery(id).unwrap();
-    assert_eq!((delivery.state, delivery.grade_reached), (DeliveryState::Stale, Some(Grade::Delivered)));
+    let bounced = bounce(&raised.0, id, &scene.context()).unwrap().request;
+    assert_eq!(grade(&bounced, id, "delivered", &mut scene), Err(ErrorCode::InvalidRequest));
+    let graded = grade(&raised.0, id, "delivered", &mut scene).unwrap().request;
+    for (request, known) in [(&raised.0, false), (&graded, true)] {
+        let ended =
+            scene.answer(&(request.clone(), raised.1.clone()), &person_of(3, Role::Admin), YES).unwrap().request;
+        assert_eq!(ended.delivery(id).unwrap().state, DeliveryState::Stale);
+        assert_eq!(grade(&ended, id, "delivered", &mut scene).is_ok(), known, "it stays as it is");
+    }
+    // A page that the policy of the raise does not use was never listed.
+    let (mut request, _) = super::delivering::raised(&mut scene, r#""inapp""#, TargetKind::Anyone, "*");
+    request.terms = Some(PolicyTerms {
+        channels: vec![ChannelRule {
+            channel: "inapp".to_owned(),
+            is_enabled: false,
+            max_grade: Grade::Acted,
+            can_authenticate_person: true,
+            requires_binding: false,
+        }],
+        ..PolicyTerms::default()
+    });
+    scene.now = request.next_tend().unwrap();
+    let request = tended(&mut scene, &request).request;
+    let id = request.deliveries[0].id;
+    assert_eq!(grade(&request, id, "seen", &mut scene), Err(ErrorCode::InvalidRequest));
+}
+
+#[test]
+fn a_page_for_a_place_where_nobody_is_reaches_nobody() {
+    let mut scene = Scene::new();
+    for (kind, value, reason) in [
+        (TargetKind::Group, "nobody", Some(Suppression::NoRecipient)),
+        (TargetKind::Rotation, "nobody", Some(Suppression::NoRecipient)),
+        (TargetKind::Role, "boss", Some(Suppression::NoRecipient)),
+        (TargetKind::Group, "finance", None),
+        (TargetKind::Role, "admin", None),
+        (TargetKind::Anyone, "*", None),
+    ] {
+        let (request, _) = raised(&mut scene, r#""inapp""#, kind, value);
+        scene.now = request.next_tend().unwrap();
+        let request = tended(&mut scene, &request).request;
+        let delivery = &request.deliveries[0];
+        let listed = reason.is_none().then_some(Grade::Dispatched);
+        assert_eq!((delivery.suppressed_reason, delivery.grade_reached), (reason, listed), "{kind:?} {value}");
+        assert_eq!(delivery.attempts.len(), usize::from(reason.is_none()));
+    }
 }
 
 #[test]
@@ -360,7 +414,6 @@ fn opening_the_page_is_seen_once_and_by_whom_it_is_for() {
 fn redelivering_queues_one_more_attempt_on_the_same_delivery() {
     let mut scene = Scene::new();
     let (raised, id) = mail(&mut scene);
-    assert_eq!(redeliver(&raised.0, id, &machine(), &scene.context()).unwrap().request, raised.0, "it is on its way");
     let request = sent(&mut scene, &raised.0, id, &SendReport::accepted());
     let asked = redeliver(&request, id, &machine(), &scene.context()).unwrap().request;
     assert_eq!(asked.send_time(asked.delivery(id).unwrap()), Some(scene.now));
@@ -408,6 +461,7 @@ fn a_channel_that_keeps_up_is_remembered_for_as_long_as_it_shows_something() {
     let (request, _) = raised(&mut scene, r#""slack","email""#, TargetKind::Principal, &user(ANNA).to_string());
     let mut request = tended(&mut scene, &request).request;
     for id in request.deliveries.iter().map(|delivery| delivery.id).collect::<Vec<_>>() {
+        request = begun(&mut scene, &request, id);
         request = sent(&mut scene, &request, id, &SendReport::accepted());
     }
     assert_eq!(request.outreach.shown, [request.deliveries[0].id]);

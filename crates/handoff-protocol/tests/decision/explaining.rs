@@ -187,3 +187,54 @@ fn explaining_ends_also_for_what_reminds_forever() {
     let body = with(&approve(), "ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1M"}"#);
     assert!(explained(&mut scene, &body).deliveries.iter().any(|planned| planned.rung == 2));
 }
+
+/// What is told of a ladder of the page, at minutes after the raise, and the minute of the end.
+fn climbed(minutes: &[u64], ttl: &str, on_expiry: &str) -> (Vec<(u32, u64)>, Option<u64>) {
+    let rungs: Vec<String> =
+        minutes.iter().map(|minutes| format!(r#"{{"after":"PT{minutes}M","channels":["inapp"]}}"#)).collect();
+    let body = with(&approve(), "routing", &format!(r#"{{"ladder":[{}]}}"#, rungs.join(",")));
+    let body =
+        with(&with(&body, "ttl", &format!(r#""{ttl}""#)), "ttl_policy", &format!(r#"{{"on_expiry":"{on_expiry}"}}"#));
+    let mut scene = Scene::climbing();
+    let explained = explained(&mut scene, &body);
+    let minute = |at: Timestamp| at.since(scene.now).as_secs() / 60;
+    let told = explained.deliveries.iter().map(|planned| (planned.rung, minute(planned.at))).collect();
+    (told, explained.expires_at.map(minute))
+}
+
+#[test]
+fn what_comes_after_the_deadline_is_not_told_and_what_the_deadline_brings_is() {
+    assert_eq!(climbed(&[0, 30, 90], "PT1H", "expire_and_deny"), (vec![(0, 0), (1, 30)], Some(60)));
+    // The deadline fires the rung that is next, and is put off by a quarter of an hour each time.
+    assert_eq!(climbed(&[0, 180], "PT1H", "escalate"), (vec![(0, 0), (1, 60)], Some(75)));
+    assert_eq!(climbed(&[0, 180, 181], "PT1H", "escalate"), (vec![(0, 0), (1, 60), (2, 75)], Some(90)));
+    // A rung by its time puts off what is nearer than that.
+    assert_eq!(climbed(&[0, 55], "PT1H", "escalate"), (vec![(0, 0), (1, 55)], Some(70)));
+    assert_eq!(climbed(&[0], "PT1H", "escalate"), (vec![(0, 0)], Some(60)));
+}
+
+#[test]
+fn who_may_answer_and_how_many_must_agree_is_told() {
+    let authority = r#"{"min_role":"editor","assignees":[{"kind":"group","value":"finance"}],"quorum":2}"#;
+    let explained = explained(&mut Scene::climbing(), &with(&approve(), "requires.authority", authority));
+    assert_eq!((explained.min_role, explained.quorum), (Role::Editor, 2));
+    assert_eq!(explained.assignees[0].value, "finance");
+}
+
+#[test]
+fn deliveries_of_a_rung_are_told_in_the_order_of_its_channels() {
+    let mut scene = Scene::climbing();
+    scene.policy = policy();
+    let routing = r#"{"ladder":[{"after":"PT0S","channels":["email","inapp"]}]}"#;
+    let explained = explained(&mut scene, &with(&approve(), "routing", routing));
+    let channels: Vec<&str> = explained.deliveries.iter().map(|planned| planned.channel.as_str()).collect();
+    assert_eq!(channels, ["email", "email", "email", "inapp"], "people of a place stand together");
+}
+
+#[test]
+fn reminding_every_second_until_a_rung_that_never_comes_is_told_at_once() {
+    let body = with(&approve(), "ttl_policy", r#"{"on_expiry":"park","reminder_every":"PT1S"}"#);
+    let routing = r#"{"ladder":[{"after":"PT0S","channels":["inapp"]},{"after":"P9000W","channels":["inapp"]}]}"#;
+    let explained = explained(&mut Scene::climbing(), &with(&body, "routing", routing));
+    assert_eq!((explained.deliveries.len(), explained.expires_at), (2, None));
+}

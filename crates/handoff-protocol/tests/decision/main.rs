@@ -29,6 +29,8 @@ mod raising;
 mod reassigning;
 mod redeeming;
 mod refusals;
+mod resending;
+mod room;
 mod scene;
 mod schema_walk;
 mod sealing;

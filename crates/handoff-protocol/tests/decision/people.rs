@@ -163,3 +163,110 @@ fn a_person_rests_by_the_clock_where_they_live() {
     }
     assert_eq!(ChannelFacts::IN_APP.addressing, Addressing::Listing);
 }
+
+/// A rotation of a thousand people, so that whoever has the turn tells which turn it is.
+fn thousand(zone: &str, starts: &str, days: u16) -> Rotation {
+    let members = (0..1_000).map(user).collect();
+    Rotation { members, zone: Zone::parse(zone).unwrap(), starts: LocalTime::parse(starts).unwrap(), days }
+}
+
+#[test]
+fn a_turn_that_began_never_goes_back_in_any_zone() {
+    let quarter = std::time::Duration::from_secs(900);
+    let zones = [
+        ("Europe/Berlin", "2024-03-01T02:30"),
+        ("Europe/Berlin", "2024-03-01T00:00"),
+        ("America/New_York", "2024-03-01T01:15"),
+        ("America/New_York", "2024-03-01T02:15"),
+        ("Australia/Lord_Howe", "2024-03-01T01:45"),
+        ("America/Sao_Paulo", "2016-09-01T00:00"),
+        ("Pacific/Apia", "2011-12-01T09:00"),
+        ("America/Santiago", "2024-03-01T23:30"),
+        ("Africa/Casablanca", "2024-02-20T02:30"),
+        ("Asia/Gaza", "2023-03-01T00:30"),
+        ("Antarctica/Troll", "2024-03-01T01:30"),
+        ("UTC", "2024-03-01T02:30"),
+    ];
+    for (zone, starts) in zones {
+        for days in [1, 2] {
+            let rotation = thousand(zone, starts, days);
+            let mut now = Timestamp::parse(&format!("{}T00:00:00Z", starts.split_once('T').unwrap().0)).unwrap();
+            let (mut turn, mut changes) = (None, Vec::new());
+            // More than a year, by steps that meet every change of clocks.
+            for _ in 0..(4 * 24 * 400) {
+                let place = rotation.on_duty(now).unwrap().ulid().as_u128();
+                if let Some(before) = turn {
+                    let forward = (place + 1_000 - before) % 1_000;
+                    // One turn at a time, or two where a zone left out a whole day.
+                    assert!(forward <= 2, "{zone} {starts} at {now}: from {before} to {place}");
+                    if forward > 0 {
+                        changes.push(now);
+                    }
+                }
+                turn = Some(place);
+                now = now.saturating_add(quarter);
+            }
+            for pair in changes.windows(2) {
+                let lasted = pair[1].since(pair[0]).as_secs() / 3_600;
+                let usual = 24 * u64::from(days);
+                // Samoa left out the 30th of December 2011.
+                let less = if zone == "Pacific/Apia" { 24 } else { 3 };
+                assert!((usual - less..=usual + 3).contains(&lasted), "{zone} {starts}: a turn of {lasted} hours");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_turn_begins_at_a_time_that_comes_twice_when_it_comes_first_and_at_one_that_is_left_out_afterwards() {
+    let rotation = thousand("Europe/Berlin", "2026-03-23T02:30", 1);
+    let place = |text| rotation.on_duty(at(text)).unwrap().ulid().as_u128();
+    // In the night to 25 October 2:30 comes at 00:30 and at 01:30 UTC.
+    let autumn = place("2026-10-25T00:29:59Z");
+    for (instant, turns) in [
+        ("2026-10-25T00:30:00Z", 1),
+        ("2026-10-25T01:00:00Z", 1),
+        ("2026-10-25T01:29:00Z", 1),
+        ("2026-10-25T01:31:00Z", 1),
+        ("2026-10-26T01:29:59Z", 1),
+        ("2026-10-26T01:30:00Z", 2),
+    ] {
+        assert_eq!(place(instant), autumn + turns, "{instant}");
+    }
+    // In the night to 29 March there is no 2:30: half an hour after the change it is 3:30.
+    let spring = place("2026-03-29T00:59:59Z");
+    for (instant, turns) in [
+        ("2026-03-29T01:00:00Z", 0),
+        ("2026-03-29T01:29:59Z", 0),
+        ("2026-03-29T01:30:00Z", 1),
+        ("2026-03-30T00:30:00Z", 2),
+    ] {
+        assert_eq!(place(instant), spring + turns, "{instant}");
+    }
+    for end in [Timestamp::MIN, Timestamp::MAX] {
+        assert!(rotation.on_duty(end).is_some());
+    }
+}
+
+#[test]
+fn a_place_has_nobody_where_the_directory_is_the_one_that_knows() {
+    let now = at("2026-03-23T09:00:00Z");
+    let bare = Directory::default();
+    let empty = directory().with_group("empty", Vec::new());
+    for (kind, value, nobody) in [
+        (TargetKind::Group, "finance", false),
+        (TargetKind::Group, "empty", true),
+        (TargetKind::Group, "nope", true),
+        (TargetKind::Rotation, "on-call", false),
+        (TargetKind::Rotation, "nope", true),
+        (TargetKind::Role, "admin", false),
+        (TargetKind::Anyone, "*", false),
+        (TargetKind::Principal, "usr_somebody", false),
+    ] {
+        let target = target(kind, value);
+        assert_eq!(empty.has_nobody(&target, now), nobody, "{target:?}");
+        assert!(!bare.has_nobody(&target, now), "without a directory nobody knows: {target:?}");
+    }
+    let no_role = target(TargetKind::Role, "boss");
+    assert!(bare.has_nobody(&no_role, now) && empty.has_nobody(&no_role, now));
+}

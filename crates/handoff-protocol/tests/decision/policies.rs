@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use handoff_protocol::{
     decision::{
-        ErrorCode, Raise, Request,
+        ErrorCode, Policy, Raise, Request,
         tenant_policy::{TenantPolicy, VersionedPolicy},
         terms::{Liveness, OnExpiry, Urgency, WaiterTerminal},
     },
@@ -247,4 +247,30 @@ fn a_request_may_choose_its_people_only_where_the_policy_lets_it() {
 fn a_policy_of_another_tenant_is_no_policy_of_this_one() {
     let other = OrgId::parse("org_01K0A2QW8ZC4YRXB2N6VD9FTHE").unwrap();
     assert!(TenantPolicy::read(json(&document()), other).is_err());
+}
+
+#[test]
+fn what_no_raise_could_ask_for_no_policy_can() {
+    let policy = minimal("defaults", r#"{"authority":{"quorum":6}}"#);
+    let problem = read(&policy).unwrap().check(&Policy::default()).unwrap_err().to_string();
+    assert_eq!(problem, "`defaults.authority.quorum` must be from 1 to 5 on this server");
+    assert!(read(&policy).unwrap().check(&Policy { max_quorum: 6, ..Policy::default() }).is_ok());
+    // A policy that was in force before the deployment took less falls on nobody unseen.
+    let scene = under(&policy);
+    let refused =
+        |body: &str| Raise::read(&machine(), json(body), &scene.policy).map(drop).map_err(|error| error.to_string());
+    let problem = refused(&approve()).unwrap_err();
+    assert!(problem.starts_with("`requires.authority` must be given, with a `quorum` from 1 to 5"), "{problem}");
+    assert_eq!(refused(&with(&approve(), "requires.authority", r#"{"min_role":"editor"}"#)), Ok(()));
+    let targets: Vec<String> = (0..50).map(|number| format!(r#"{{"kind":"group","value":"{number}"}}"#)).collect();
+    let routing = format!(
+        r#"{{"ladders":{{"high":{{"targets":[{}],"ladder":[{{"after":"PT0S","channels":["a","b","c","d","e"]}}]}}}}}}"#,
+        targets.join(",")
+    );
+    let problem = read(&minimal("routing", &routing)).unwrap().check(&Policy::default()).unwrap_err().to_string();
+    assert!(problem.starts_with("`routing.ladders.high` must come to 200 deliveries at the most"), "{problem}");
+    let scene = under(&minimal("routing", &routing));
+    let urgent = with(&approve(), "urgency", r#""high""#);
+    let problem = Raise::read(&machine(), json(&urgent), &scene.policy).unwrap_err().to_string();
+    assert!(problem.starts_with("`routing` must come to 200"), "{problem}");
 }

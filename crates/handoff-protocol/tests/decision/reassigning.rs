@@ -2,7 +2,8 @@
 
 use handoff_protocol::{
     decision::{
-        DecisionError, Effects, ErrorCode, Escalate, Fired, Reassign, Request, escalate, limits, reassign, tend,
+        DecisionError, Effects, ErrorCode, Escalate, Fired, Reassign, Request, begin_send, escalate, limits, reassign,
+        tend,
         terms::{DeliveryState, RequestState, TargetKind},
     },
     principal::{Principal, Role, Scopes},
@@ -80,6 +81,11 @@ fn what_did_not_set_out_is_cancelled_and_what_did_stays() {
         "the new one is at the current rung"
     );
     let Fired::Acted(sending) = tend(&queued, &mut scene.context()) else { panic!("mail is due") };
+    let ready = pass(&mut scene, &sending.request, &to(TargetKind::Role, "admin")).unwrap().request;
+    assert_eq!(ready.deliveries[1].state, DeliveryState::Cancelled, "it waited for a place");
+    assert_eq!(ready.send_time(&ready.deliveries[1]), None);
+    let mail = sending.request.deliveries[1].id;
+    let Fired::Acted(sending) = begin_send(&sending.request, mail, &scene.context()) else { panic!("mail is ready") };
     let effects = pass(&mut scene, &sending.request, &to(TargetKind::Role, "admin")).unwrap();
     assert_eq!(effects.request.deliveries[1].state, DeliveryState::Sending, "what is on its way is not called back");
 }

@@ -1,6 +1,6 @@
 //! People with their addresses, groups, rotations, and the one function that turns a target into people (rule V-9).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{LocalTime, QuietHours, Zone};
 use crate::{
@@ -107,6 +107,20 @@ impl Directory {
         self.people.is_empty()
     }
 
+    /// Whether a target means nobody at all at an instant, as far as this directory is the one that knows. That is so for
+    /// groups and rotations where it has people or places, and for the name of a role that there is not. Who holds a role,
+    /// and who signs in without being listed here, others know.
+    #[must_use]
+    pub fn has_nobody(&self, target: &Target, at: Timestamp) -> bool {
+        let knows_places = !(self.people.is_empty() && self.groups.is_empty() && self.rotations.is_empty());
+        match target.kind {
+            TargetKind::Group => knows_places && self.groups.get(&target.value).is_none_or(Vec::is_empty),
+            TargetKind::Rotation => knows_places && self.on_duty(&target.value, at).is_none(),
+            TargetKind::Role => Role::ALL.iter().all(|(name, _)| *name != target.value),
+            TargetKind::Principal | TargetKind::Anyone => false,
+        }
+    }
+
     /// The people that a target means at an instant, each once, in the directory's order of preference; empty where there
     /// is nobody (rule V-9).
     #[must_use]
@@ -122,13 +136,8 @@ impl Directory {
             }
             TargetKind::Group => {
                 let members = self.groups.get(&target.value).map(Vec::as_slice).unwrap_or_default();
-                let mut people: Vec<&Person> = Vec::new();
-                for person in members.iter().filter_map(|id| self.person(*id)) {
-                    if people.iter().all(|known| known.id != person.id) {
-                        people.push(person);
-                    }
-                }
-                people
+                let mut known = BTreeSet::new();
+                members.iter().filter(|id| known.insert(**id)).filter_map(|id| self.person(*id)).collect()
             }
             TargetKind::Rotation => {
                 self.on_duty(&target.value, at).and_then(|id| self.person(id)).into_iter().collect()
@@ -194,12 +203,40 @@ impl Person {
 
 impl Rotation {
     /// Who has the turn at an instant. Turns go on before the first as they do after it.
+    ///
+    /// A turn begins at one instant and never goes back, also where clocks do: a time of day that comes twice counts when it
+    /// comes first, and one that is left out when the clocks have moved on.
     #[must_use]
     pub fn on_duty(&self, at: Timestamp) -> Option<UserId> {
-        let turn_minutes = i64::from(self.days.max(1)) * 24 * 60;
-        let passed = self.zone.local(at).minutes().saturating_sub(self.starts.minutes());
         let count = i64::try_from(self.members.len()).ok().filter(|count| *count > 0)?;
-        let place = passed.div_euclid(turn_minutes).rem_euclid(count);
-        usize::try_from(place).ok().and_then(|place| self.members.get(place).copied())
+        let place = usize::try_from(self.turn(at).rem_euclid(count)).ok()?;
+        self.members.get(place).copied()
+    }
+
+    /// The number of the turn that an instant is in; the first is 0.
+    fn turn(&self, at: Timestamp) -> i64 {
+        let mut turn = self.minutes_since_start(self.zone.local(at)).div_euclid(self.turn_minutes());
+        // By the clock on the wall it is that one, or the one beside it where clocks changed.
+        while self.began(turn).is_some_and(|began| at < began) {
+            turn = turn.saturating_sub(1);
+        }
+        while self.began(turn.saturating_add(1)).is_some_and(|began| began <= at) {
+            turn = turn.saturating_add(1);
+        }
+        turn
+    }
+
+    /// When a turn begins; none beyond the ends of the calendar.
+    fn began(&self, turn: i64) -> Option<Timestamp> {
+        let minutes = self.starts.minutes().checked_add(turn.checked_mul(self.turn_minutes())?)?;
+        self.zone.instant(LocalTime::from_minutes(minutes)?)
+    }
+
+    fn turn_minutes(&self) -> i64 {
+        i64::from(self.days.max(1)) * 24 * 60
+    }
+
+    fn minutes_since_start(&self, local: LocalTime) -> i64 {
+        local.minutes().saturating_sub(self.starts.minutes())
     }
 }

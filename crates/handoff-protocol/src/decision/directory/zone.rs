@@ -78,9 +78,26 @@ impl Zone {
         let minute = i64::from(face.hour()) * 60 + i64::from(face.minute());
         LocalTime { day, minute: u16::try_from(minute).unwrap_or(0) }
     }
+
+    /// The first instant at which clocks in this zone show a time: where they go back and it comes twice, the first; where
+    /// they go forward and it is left out, as long after the change as it is after the time at which they went. None beyond
+    /// the ends of the calendar.
+    pub(super) fn instant(&self, local: LocalTime) -> Option<Timestamp> {
+        let day = jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().try_days(local.day).ok()?).ok()?;
+        let (hour, minute) = (i8::try_from(local.minute / 60).ok()?, i8::try_from(local.minute % 60).ok()?);
+        let face = jiff::civil::DateTime::from_parts(day, jiff::civil::Time::new(hour, minute, 0, 0).ok()?);
+        let instant = self.0.to_ambiguous_timestamp(face).compatible().ok()?;
+        Some(Timestamp::from_unix_millis(instant.as_millisecond()))
+    }
 }
 
 impl LocalTime {
+    /// The date and time of day that are so many minutes after the beginning of 1970; none where no day has that number.
+    pub(super) fn from_minutes(minutes: i64) -> Option<Self> {
+        let minute = u16::try_from(minutes.rem_euclid(24 * 60)).ok()?;
+        Some(Self { day: minutes.div_euclid(24 * 60), minute })
+    }
+
     /// Minutes since the beginning of 1970, by that clock and calendar.
     #[must_use]
     pub fn minutes(self) -> i64 {

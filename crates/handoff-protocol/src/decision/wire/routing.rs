@@ -33,7 +33,7 @@ pub struct RungSpec {
     /// How long after the raise.
     pub after: ExactDuration,
     /// Through which channels.
-    #[schemars(length(min = 1), inner(length(min = 1, max = limits::CHANNEL_CHARS)))]
+    #[schemars(length(min = 1, max = limits::RUNG_CHANNELS), inner(length(min = 1, max = limits::CHANNEL_CHARS)))]
     pub channels: Vec<String>,
     /// Whom it reaches, where that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
