@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, time::Duration};
 
-use super::{Scenario, Size, Source};
+use super::{Scenario, Size, Source, settle::settle};
 use crate::{
     error::BenchError,
     load::{self, Bound, Names, Next, Worker},
@@ -58,6 +58,8 @@ async fn one(
             // As many as can be answered in the time, found by raising for twice as long.
             let fill = Bound { operations: most, time: size.time.saturating_mul(2) };
             let raised = fill_pending(target, tenants, fill, &names).await?;
+            // What raising left to do is no part of answering.
+            settle(target).await;
             load::drive("answer", target, &mut callers, bound, async |worker| {
                 let id = raised.get(worker.tenant).and_then(|ids| ids.borrow_mut().pop());
                 let Some(id) = id else { return Ok(Next::Stop) };
