@@ -5,7 +5,7 @@ const STRICT: &str = "what is no JSON is refused wherever a body is read (rule B
 const SECTION_22: &str = "the endpoint's row in section 22 has this refusal, the contract's document leaves it out";
 
 /// Where, what, and why. A star stands for anything.
-pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
+pub(crate) const ALLOWED: [(&str, &str, &str); 33] = [
     // What we accept.
     (
         "*body.requires",
@@ -46,6 +46,7 @@ pub(crate) const ALLOWED: [(&str, &str, &str); 32] = [
     ("listRequestDeliveries 200.data[].suppressed_reason", "is not declared", ADDITIVE),
     ("getDelivery 200.attempts[].next_attempt_at", "is not declared", ADDITIVE),
     ("getDelivery 200.suppressed_reason", "is not declared", ADDITIVE),
+    ("listSignalAttempts 200.push", "is not declared", "a tenant is told that its endpoint is disabled (rule H-8)"),
     ("*rendered.binding", "is not declared", ADDITIVE),
     ("*rendered.diverged", "is not declared", ADDITIVE),
     ("*authority.endorsements", "is not declared", "every endorser is listed (rule A-8)"),
