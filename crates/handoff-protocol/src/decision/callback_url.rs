@@ -124,14 +124,12 @@ impl CallbackUrl {
 
     /// What a `Host` header says.
     #[must_use]
-    #[expect(clippy::indexing_slicing, reason = "positions of a URL are within it and between its characters")]
     pub fn authority(&self) -> &str {
         &self.0[Position::BeforeHost..Position::AfterPort]
     }
 
     /// What a request line says: path and query, never empty.
     #[must_use]
-    #[expect(clippy::indexing_slicing, reason = "positions of a URL are within it and between its characters")]
     pub fn target(&self) -> &str {
         &self.0[Position::BeforePath..Position::AfterQuery]
     }

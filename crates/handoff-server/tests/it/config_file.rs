@@ -78,14 +78,14 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
 
     // What was redacted is not taken for what it was.
     let without = text.replace("bootstrap_json", "# bootstrap_json");
-    let redacted = write(directory.path(), &without);
-    let refused = run(&["--config", redacted.to_str().unwrap(), "config", "check"], &[]);
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("put the secret itself"));
-    let whole = without.replace("\"[redacted]\"", "\"whsec_c\"");
-    let redacted = write(directory.path(), &whole.replace("continuation_keys", "# continuation_keys"));
-    let refused = run(&["--config", redacted.to_str().unwrap(), "config", "check"], &[]);
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("put the address itself"));
-    let whole = whole.replace("[redacted]", "cb");
+    let with_address = without.replace("/[redacted]", "/cb");
+    for (text, mend) in [(&without, "put the address itself"), (&with_address, "put the secret itself")] {
+        let redacted = write(directory.path(), text);
+        let refused = run(&["--config", redacted.to_str().unwrap(), "config", "check"], &[]);
+        let words = String::from_utf8(refused.stderr).unwrap();
+        assert!(words.contains(mend), "no `{mend}` in {words}");
+    }
+    let whole = with_address.replace("\"[redacted]\"", "\"whsec_c\"");
     let again = write(directory.path(), &whole.replace("continuation_keys", "# continuation_keys"));
     let output = run(&["--config", again.to_str().unwrap(), "config", "check"], &[]);
     let printed = String::from_utf8(output.stdout).unwrap();
