@@ -14,9 +14,8 @@ use handoff_protocol::{
         CallbackSecret, DELIVERY_HEADER, IDEMPOTENCY_KEY_HEADER, SCHEME_VERSION, SIGNATURE_HEADER, VERSION_HEADER, sign,
     },
     decision::{
-        PushResult, SendReport,
+        CallbackUrl, PushResult, SendReport,
         channels::{Addressing, ChannelFacts, Latency},
-        is_callback_url,
         terms::{Grade, PushOutcome, Suppression},
     },
     json::Json,
@@ -84,7 +83,7 @@ impl Channel for WebhookChannel {
     }
 
     async fn send(&self, message: &Message) -> SendReport {
-        if !is_callback_url(message.outgoing.address.expose()) {
+        if CallbackUrl::parse(message.outgoing.address.expose()).is_err() {
             return SendReport::kept_back(Suppression::NoAddress);
         }
         let Some(post) = self.post(message) else {

@@ -3,10 +3,9 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use handoff_protocol::decision::{PushResult, terms::PushOutcome};
+use handoff_protocol::decision::{CallbackUrl, PushResult, terms::PushOutcome};
 use http_body_util::Full;
 use hyper::{
-    Uri,
     client::conn::http1::{self, SendRequest},
     rt::{Read, Write},
 };
@@ -40,20 +39,8 @@ pub(crate) enum NoConnection {
 }
 
 impl Target {
-    pub(crate) fn of(uri: &Uri) -> Result<Self, NoConnection> {
-        let encrypted = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err(NoConnection::BadAddress),
-        };
-        let host = uri.host().ok_or(NoConnection::BadAddress)?;
-        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
-        if host.is_empty() {
-            Err(NoConnection::BadAddress)
-        } else {
-            Ok(Self { encrypted, host: host.to_owned(), port })
-        }
+    pub(crate) fn of(url: &CallbackUrl) -> Self {
+        Self { encrypted: url.is_encrypted(), host: url.host().to_owned(), port: url.port() }
     }
 }
 

@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use handoff_engine::callback::{CallbackTransport, Post};
-use handoff_protocol::decision::{PushResult, terms::PushOutcome};
+use handoff_protocol::decision::{CallbackUrl, PushResult, terms::PushOutcome};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
-    Request, Response, StatusCode, Uri,
+    Request, Response, StatusCode,
     body::Incoming,
     client::conn::http1::SendRequest,
     header::{HOST, HeaderValue, USER_AGENT},
@@ -84,9 +84,9 @@ impl WebhookTransport {
     }
 
     async fn send(&self, post: &Post) -> Result<PushResult, PushResult> {
-        let uri: Uri = post.url.parse().map_err(|_| NoConnection::BadAddress)?;
-        let target = Target::of(&uri)?;
-        let request = request(&uri, post).ok_or(NoConnection::BadAddress)?;
+        let url = CallbackUrl::parse(&post.url).map_err(|_| NoConnection::BadAddress)?;
+        let target = Target::of(&url);
+        let request = request(&url, post).ok_or(NoConnection::BadAddress)?;
         if let Some(mut waiting) = self.pool.take(&target) {
             // The receiver may have closed it meanwhile; what it did not answer is sent again, under the same delivery.
             if let Some(response) = answered(&mut waiting, request.clone()).await {
@@ -130,11 +130,10 @@ async fn answered(sender: &mut SendRequest<Full<Bytes>>, request: Request<Full<B
     sender.send_request(request).await.ok()
 }
 
-fn request(uri: &Uri, post: &Post) -> Option<Request<Full<Bytes>>> {
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    let mut request = Request::post(path).body(Full::new(post.body.clone())).ok()?;
+fn request(url: &CallbackUrl, post: &Post) -> Option<Request<Full<Bytes>>> {
+    let mut request = Request::post(url.target()).body(Full::new(post.body.clone())).ok()?;
     let headers = request.headers_mut();
-    headers.insert(HOST, HeaderValue::from_str(uri.authority()?.as_str()).ok()?);
+    headers.insert(HOST, HeaderValue::from_str(url.authority()).ok()?);
     headers.insert(USER_AGENT, HeaderValue::from_static(NAME));
     for (name, value) in &post.headers {
         headers

@@ -113,13 +113,13 @@ impl Outbound {
                 _ = closed.wait_for(|closed| *closed) => return,
                 place = place => place,
             };
-            let Some(place) = place else {
+            let Some(mut place) = place else {
                 outbound.postponed.fetch_add(1, Ordering::Relaxed);
                 put_off.await;
                 return;
             };
             outbound.started.fetch_add(1, Ordering::Relaxed);
-            match send.await {
+            match place.run(send).await {
                 Sent::Well => {
                     outbound.succeeded.fetch_add(1, Ordering::Relaxed);
                     place.went_well();
@@ -223,6 +223,67 @@ mod tests {
         let [started, succeeded, failed, postponed] = counts(&outbound);
         assert_eq!((succeeded, started, started + postponed), (800, 800 + failed, 4_800));
         assert!(postponed > 3_000, "most of what is for the hanging is put off: {postponed}");
+    }
+
+    /// How long it takes until something is sent to a destination that answers after a while.
+    async fn sent_after(outbound: &Arc<Outbound>, name: u32, sent: Sent) -> Duration {
+        let began = tokio::time::Instant::now();
+        let (sender, received) = tokio::sync::oneshot::channel();
+        let send = async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            sender.send(began.elapsed()).unwrap();
+            sent
+        };
+        outbound.start(destination(name), send, async {});
+        received.await.unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_failed_promptly_is_not_behind_those_that_hang() {
+        let outbound = Arc::new(Outbound::default());
+        for _ in 0..2 {
+            for hanging in 0..150 {
+                let hang = async {
+                    tokio::time::sleep(Duration::from_secs(10)).await;
+                    Sent::Badly
+                };
+                outbound.start(destination(hanging), hang, async {});
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            for sent in [Sent::Badly, Sent::Badly, Sent::Well] {
+                let took = sent_after(&outbound, 1_000, sent).await;
+                assert!(took < Duration::from_millis(100), "{took:?}");
+            }
+            outbound.idle().await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn more_receivers_that_hang_than_there_are_places_keep_others_waiting_for_a_moment() {
+        let outbound = Arc::new(Outbound::default());
+        for hanging in 0..400 {
+            let hang = async {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+                Sent::Badly
+            };
+            outbound.start(destination(hanging), hang, async {});
+        }
+        let mut slowest = Duration::ZERO;
+        for healthy in 1_000..1_100 {
+            slowest = slowest.max(sent_after(&outbound, healthy, Sent::Well).await);
+        }
+        assert!(slowest < Duration::from_millis(1_500), "{slowest:?}");
+        // Once they are known to hang, it is not even that.
+        outbound.idle().await;
+        for hanging in 0..400 {
+            let hang = async {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+                Sent::Badly
+            };
+            outbound.start(destination(hanging), hang, async {});
+        }
+        let took = sent_after(&outbound, 1_000, Sent::Well).await;
+        assert!(took < Duration::from_millis(100), "{took:?}");
     }
 
     #[tokio::test(start_paused = true)]

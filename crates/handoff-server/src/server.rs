@@ -11,7 +11,10 @@ use handoff_engine::{
     store::Store,
 };
 use handoff_protocol::{
-    continuation::ContinuationKeyId, decision::Policy, signature::SigningKey, timestamp::Timestamp,
+    continuation::{ContinuationKeyId, OpenError},
+    decision::Policy,
+    signature::SigningKey,
+    timestamp::Timestamp,
 };
 use handoff_sink_command::CommandSink;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
@@ -85,9 +88,19 @@ pub enum StartError {
     /// Something is sealed with a key that is not configured.
     #[error(
         "continuation data is sealed with the key `{keys}`, which is not configured; put it back into \
-         HANDOFF_CONTINUATION_KEYS, behind the current one, and run `handoffd continuation reseal` before it is dropped"
+         HANDOFF_CONTINUATION_KEYS, behind the current one, and run `handoffd continuation reseal` before it is dropped. If \
+         it is lost, `handoffd continuation reseal --forget-key NAME` gives up what it sealed"
     )]
     ContinuationKeyMissing {
+        /// The names of the keys.
+        keys: String,
+    },
+    /// Something is sealed with another key than the one that has its name now.
+    #[error(
+        "continuation data is sealed with another key of the name `{keys}` than the one in HANDOFF_CONTINUATION_KEYS; put \
+         that key back under this name, and give the new one a name of its own, in front of it"
+    )]
+    ContinuationKeyChanged {
         /// The names of the keys.
         keys: String,
     },
@@ -261,11 +274,7 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         builder = builder.channel(channel);
     }
     let engine = builder.build().await?;
-    let missing = engine.missing_continuation_keys().await?;
-    if !missing.is_empty() {
-        let keys = missing.iter().map(ContinuationKeyId::as_str).collect::<Vec<_>>().join("`, `");
-        return Err(StartError::ContinuationKeyMissing { keys });
-    }
+    check_continuation_keys(&engine).await?;
     for warning in &bootstrap.warnings {
         tracing::warn!(target: LIFECYCLE, "{warning}");
     }
@@ -278,6 +287,28 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
     }
     engine.announce_public_base().await?;
     Ok(engine)
+}
+
+/// Everything that is sealed can be opened, as far as keys go.
+async fn check_continuation_keys(engine: &Engine) -> Result<(), StartError> {
+    let faults = engine.missing_continuation_keys().await?;
+    let named = |chosen: fn(&OpenError) -> Option<&ContinuationKeyId>| {
+        let names: Vec<&str> = faults.iter().filter_map(chosen).map(ContinuationKeyId::as_str).collect();
+        (!names.is_empty()).then(|| names.join("`, `"))
+    };
+    let changed = named(|fault| match fault {
+        OpenError::OtherKey(key) => Some(key),
+        _ => None,
+    });
+    let missing = named(|fault| match fault {
+        OpenError::UnknownKey(key) => Some(key),
+        _ => None,
+    });
+    match (changed, missing) {
+        (Some(keys), _) => Err(StartError::ContinuationKeyChanged { keys }),
+        (None, Some(keys)) => Err(StartError::ContinuationKeyMissing { keys }),
+        (None, None) => Ok(()),
+    }
 }
 
 /// A line for each holder of tokens that an earlier bootstrap brought along and that are valid still.

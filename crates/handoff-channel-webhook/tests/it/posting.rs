@@ -35,6 +35,23 @@ async fn a_post_arrives_as_it_was_made() {
 }
 
 #[tokio::test]
+async fn an_address_without_a_path_is_posted_to_with_its_query() {
+    let (receiver, address) = Receiver::start(status("200 OK")).await;
+    for (url, line) in [
+        (format!("http://{address}?tok=1"), "post /?tok=1 http/1.1"),
+        (format!("http://{address}/?tok=1"), "post /?tok=1 http/1.1"),
+        (format!("http://{address}"), "post / http/1.1"),
+        (format!("HTTP://{address}/a?to=http://user@other/"), "post /a?to=http://user@other/ http/1.1"),
+    ] {
+        let result = transport().post(&post(url)).await;
+        assert_eq!(result.status, Some(200), "{line}");
+        let call = receiver.calls().pop().unwrap().to_lowercase();
+        assert_eq!(call.lines().next(), Some(line));
+        assert!(call.lines().any(|there| there == format!("host: {address}")), "{call}");
+    }
+}
+
+#[tokio::test]
 async fn each_status_comes_to_what_the_rule_says() {
     use PushOutcome::{Accepted, PermanentFailure, TransientFailure};
     for (line, outcome) in [
@@ -96,7 +113,9 @@ async fn what_breaks_has_a_word_that_tells_no_address() {
     let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let refused = failed(PushOutcome::TransientFailure, "connect_failed");
     assert_eq!(transport().post(&post(format!("http://{closed}/"))).await, refused);
-    for url in ["", "/cb", "ftp://example.com/", "http://", "http://a b/"] {
+    for url in
+        ["", "/cb", "ftp://example.com/", "http://", "http://a b/", "http://127.0.0.1:99999/", "http://[::1%25eth0]/"]
+    {
         assert_eq!(transport().post(&post(url)).await, failed(PushOutcome::PermanentFailure, "bad_address"), "{url}");
     }
 }

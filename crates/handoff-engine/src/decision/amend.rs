@@ -3,15 +3,18 @@
 use handoff_protocol::{
     decision::{
         Amend, DecisionError, amend,
-        idempotency::{IdempotencyKey, Operation},
+        idempotency::{IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
         view::RequestView,
     },
     id::RequestId,
-    json::Json,
+    json::{Json, from_text},
     principal::Principal,
 };
 
-use super::operate::{Done, Operate};
+use super::{
+    internal,
+    operate::{Done, Operate},
+};
 use crate::{engine::Engine, store::Reads};
 
 impl Engine {
@@ -24,10 +27,19 @@ impl Engine {
         &self,
         principal: &Principal,
         id: RequestId,
-        body: Json,
+        mut body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<RequestView, DecisionError> {
-        let command = Amend::read(principal, body, self.policy())?;
+        let command = match Amend::read_from(principal, &mut body, self.policy()) {
+            Ok(command) => command,
+            Err(refusal) => {
+                let scope = key.map(|key| ReplayScope::new(principal, Operation::Amend, Some(id), key));
+                return match self.taken_before(principal, scope, &mut body, refusal).await? {
+                    ReplayOutcome::Body(text) => from_text(&text).map_err(|error| internal(&error)),
+                    ReplayOutcome::Request(_) | ReplayOutcome::Session(_) => Err(DecisionError::Internal),
+                };
+            }
+        };
         let radii = self.blast_radii(principal, command.capabilities()).await?;
         let command = command.with_blast_radii(radii);
         let (digest, reads) = (command.digest(), Reads::none());

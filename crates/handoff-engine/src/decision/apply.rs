@@ -11,7 +11,7 @@ use handoff_protocol::{
     },
     digest::Digest,
     duration::ExactDuration,
-    id::{Mint, TenantId},
+    id::Mint,
     json::{from_text, to_text},
     timestamp::Timestamp,
 };
@@ -122,7 +122,7 @@ impl Writes {
         }
         for signal in &effects.signals {
             self.put::<Signal>(None, signal)?;
-            self.push(TenantId::Org(effects.request.org_id), signal, signal.created_at)?;
+            self.push(signal, signal.created_at)?;
         }
         if let Some(continuation) = &effects.continuation {
             self.put::<Continuation>(None, continuation)?;

@@ -33,6 +33,7 @@ mod read;
 mod reassign;
 mod redeem;
 mod redeliver;
+mod replay;
 mod resume;
 mod send;
 mod sink;
@@ -56,7 +57,7 @@ pub use self::{
     policies::PolicyError,
     raise::Raised,
     read::ReceiptFilter,
-    resume::{ContinuationError, ContinuationKeyUse},
+    resume::{ContinuationError, ContinuationKeyUse, Forget, Resealed, Sealings, Unreadable},
 };
 pub(crate) use self::{
     keys::{TimerAction, read_action},
@@ -64,7 +65,7 @@ pub(crate) use self::{
 };
 use crate::{
     engine::Engine,
-    store::{Moment, Reads},
+    store::{Moment, Reads, StoreError},
     transaction::{self, Failure, Halt, Outcome, View},
 };
 
@@ -92,6 +93,11 @@ impl Engine {
                 Ok(reply)
             }
             Err(Failure::Refused(refusal)) => Err(refusal),
+            // A race that the other side won: whoever holds the timer now acts.
+            Err(Failure::Store(error @ StoreError::StaleTimer { .. })) => {
+                tracing::debug!(%error, "a step came too late");
+                Err(DecisionError::Internal)
+            }
             Err(Failure::Store(error)) => Err(internal(&error)),
         }
     }

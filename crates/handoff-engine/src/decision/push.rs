@@ -10,9 +10,9 @@ use handoff_protocol::{
         sign_standard, standard_time,
     },
     decision::{
-        CallbackFormat, Context, DecisionError, EndpointHealth, Push, PushAttempt, PushLog, PushResult, Request,
-        Signal, capability::Capabilities, is_to_be_pushed, push_body, pushed, rest, terms::PushOutcome,
-        view::SignalView, wake,
+        CallbackFormat, CallbackUrl, Context, DecisionError, EndpointHealth, NO_ACTIVE_SECRET, Push, PushAttempt,
+        PushLog, PushResult, Request, Signal, capability::Capabilities, is_to_be_pushed, push_body, pushed, rest,
+        terms::PushOutcome, view::SignalView, wake,
     },
     digest::Digest,
     id::{SignalId, TenantId},
@@ -39,9 +39,7 @@ const BATCH: usize = 50;
 
 /// What is pushed when the push itself cannot be made.
 const NO_SECRET: PushResult =
-    PushResult { outcome: PushOutcome::PermanentFailure, status: None, error: Some("no_active_secret") };
-const UNREADABLE: PushResult =
-    PushResult { outcome: PushOutcome::PermanentFailure, status: None, error: Some("continuation_unavailable") };
+    PushResult { outcome: PushOutcome::PermanentFailure, status: None, error: Some(NO_ACTIVE_SECRET) };
 const TIMEOUT: PushResult = PushResult { outcome: PushOutcome::Timeout, status: None, error: Some("timeout") };
 
 impl Engine {
@@ -94,9 +92,7 @@ impl Engine {
         let Some(transport) = &self.inner.callbacks else { return Ok(Some(NO_SECRET)) };
         let secrets = self.policy().callbacks.active(push.callback.secret_ref.as_deref());
         let (id, sequence) = (signal.id, signal.sequence);
-        let Ok(mut resumed) = self.resumed(tenant, std::slice::from_ref(&signal)).await else {
-            return Ok(Some(UNREADABLE));
-        };
+        let mut resumed = self.resumed(tenant, std::slice::from_ref(&signal)).await?;
         let Some(resumed) = resumed.pop().flatten() else { return Ok(None) };
         let view = SignalView::new(signal, resumed);
         let body = push_body(&view).map_err(|error| internal(&error))?;
@@ -126,7 +122,7 @@ impl Engine {
     ) -> Result<(), DecisionError> {
         let ClaimedTimer { tenant, key, action, .. } = timer.clone();
         let endpoint = began_with.callback.url_digest();
-        let host = host(&began_with.callback.url).to_owned();
+        let host = host(&began_with.callback.url);
         let policy = Arc::clone(&self.inner.policy);
         let reads = Reads::none()
             .record(RecordKey::new(keys::SIGNAL, id))
@@ -223,7 +219,7 @@ impl Engine {
                     for signal in &signals {
                         let awake = wake(&signal.document);
                         writes.put(Some(signal), &awake).map_err(Halt::Broken)?;
-                        writes.push(tenant, &awake, moment.now).map_err(Halt::Broken)?;
+                        writes.push(&awake, moment.now).map_err(Halt::Broken)?;
                     }
                     let more = signals.len() == BATCH;
                     if !more {
@@ -241,14 +237,10 @@ impl Engine {
 
 impl Writes {
     /// Has a signal pushed at a time, if it goes anywhere.
-    pub(super) fn push(
-        &mut self,
-        tenant: TenantId,
-        signal: &Signal,
-        due: Timestamp,
-    ) -> Result<(), crate::store::StoreError> {
+    pub(super) fn push(&mut self, signal: &Signal, due: Timestamp) -> Result<(), crate::store::StoreError> {
         let Some(push) = &signal.push else { return Ok(()) };
-        let to = Digest::of(format!("{tenant}\n{}", push.callback.url));
+        // One host is one destination, whoever pushes to it and under whatever path.
+        let to = push.callback.destination();
         let action = json_text(&TimerAction::Push { signal: signal.id, to, put_off: 0 })?;
         self.timer(TimerWrite::Put { key: keys::push_timer(signal.id), due, action });
         Ok(())
@@ -278,6 +270,6 @@ fn fresh(action: &str) -> Result<Arc<str>, crate::store::StoreError> {
 }
 
 /// The host of an address, for the log: path and query may hold what only the receiver should know.
-fn host(url: &str) -> &str {
-    url.split("://").nth(1).and_then(|rest| rest.split(['/', '?']).next()).unwrap_or_default()
+fn host(url: &str) -> String {
+    CallbackUrl::parse(url).map(|url| url.authority().to_owned()).unwrap_or_default()
 }

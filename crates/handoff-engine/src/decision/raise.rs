@@ -56,17 +56,25 @@ impl Engine {
     pub async fn raise(
         &self,
         principal: &Principal,
-        body: Json,
+        mut body: Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<Raised, DecisionError> {
-        let policy = self.policy_for(tenant_of(principal)).await?;
-        let mut command = Arc::new(Raise::read(principal, body, &policy)?);
-        let keyed = key.map(|key| Keyed {
-            scope: ReplayScope::new(principal, Operation::Raise, None, key),
-            digest: command.digest(),
-            ttl: self.policy().idempotency_ttl,
-        });
         let tenant = tenant_of(principal);
+        let policy = self.policy_for(tenant).await?;
+        let scope = key.map(|key| ReplayScope::new(principal, Operation::Raise, None, key));
+        let mut command = match Raise::read_from(principal, &mut body, &policy) {
+            Ok(command) => Arc::new(command),
+            Err(refusal) => {
+                return match self.taken_before(principal, scope, &mut body, refusal).await? {
+                    ReplayOutcome::Request(id) => {
+                        Ok(Raised { request: self.request_view(tenant, id).await?, created: false })
+                    }
+                    ReplayOutcome::Body(_) | ReplayOutcome::Session(_) => Err(DecisionError::Internal),
+                };
+            }
+        };
+        let ttl = self.policy().idempotency_ttl;
+        let keyed = scope.map(|scope| Keyed { scope, digest: command.digest(), ttl });
         loop {
             match self.raise_once(principal, (Arc::clone(&command), Arc::clone(&policy)), keyed.clone()).await? {
                 Came::Fresh(request, created) => {

@@ -2,7 +2,7 @@
 
 use handoff_protocol::{
     decision::{
-        DecisionError, PushAttempts, PushLog, Redelivery, Signal, check_scope,
+        DecisionError, EndpointHealth, PushAttempts, PushLog, Redelivery, Signal, check_scope,
         idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
         requeue,
     },
@@ -72,7 +72,7 @@ impl Engine {
             let (queued, redelivery) = requeue(&signal.document, moment.now)?;
             let mut writes = Writes::default();
             writes.put(Some(&signal), &queued).map_err(Halt::Broken)?;
-            writes.push(tenant, &queued, moment.now).map_err(Halt::Broken)?;
+            writes.push(&queued, moment.now).map_err(Halt::Broken)?;
             if let Some(keyed) = &keyed {
                 let text = json_text(&redelivery).map_err(Halt::Broken)?.to_string();
                 writes.replay(keyed, stored.as_ref(), ReplayOutcome::Body(text), moment.now).map_err(Halt::Broken)?;
@@ -82,7 +82,8 @@ impl Engine {
         .await
     }
 
-    /// The attempts to push a signal (rule H-7): none for one that goes nowhere.
+    /// The attempts to push a signal (rule H-7), none for one that goes nowhere, and how its push and its endpoint stand: that
+    /// is where a tenant reads that an endpoint was disabled (rule H-8).
     ///
     /// # Errors
     ///
@@ -90,8 +91,12 @@ impl Engine {
     pub async fn push_attempts(&self, principal: &Principal, id: SignalId) -> Result<PushAttempts, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
-        self.document::<Signal>(tenant, id).await?.ok_or(DecisionError::SignalNotFound)?;
+        let signal: Signal = self.document(tenant, id).await?.ok_or(DecisionError::SignalNotFound)?;
         let log: Option<PushLog> = self.document(tenant, id).await?;
-        Ok(PushAttempts { data: log.map(|log| log.data).unwrap_or_default() })
+        let health: Option<EndpointHealth> = match &signal.push {
+            Some(push) => self.document(tenant, push.callback.url_digest().hex()).await?,
+            None => None,
+        };
+        Ok(PushAttempts::new(&signal, log, health.as_ref()))
     }
 }

@@ -16,15 +16,55 @@ use crate::{
     document,
     engine::Engine,
     identity::IdentityError,
-    store::{IndexScan, Order, Reads, RecordKey, StoreError},
+    store::{IndexScan, Order, Reads, Record, RecordKey, StoreError},
     transaction::{Halt, Outcome},
 };
 
 /// How many payloads one read brings, and one commit seals anew.
 const BATCH: usize = 25;
 
-/// How much is sealed with each key, over all tenants.
-pub type ContinuationKeyUse = BTreeMap<ContinuationKeyId, u64>;
+/// What is sealed with each key, over all tenants.
+pub type ContinuationKeyUse = BTreeMap<ContinuationKeyId, Sealings>;
+
+/// What is sealed with one key.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Sealings {
+    /// How much in all.
+    pub all: u64,
+    /// How much of it does not open, although this very key is configured.
+    pub unreadable: u64,
+    /// How much of it was sealed with another key of this name than the one that is configured.
+    pub under_another: u64,
+}
+
+/// What a deployment gives up: payloads that do not open and never will. Nothing that opens is ever given up.
+#[derive(Clone, Debug, Default)]
+pub struct Forget {
+    /// Those that were altered.
+    pub unreadable: bool,
+    /// Those of keys that are lost: not configured, or configured as another key of the same name.
+    pub keys: Vec<String>,
+}
+
+/// A payload that does not open.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Unreadable {
+    /// The request that it was handed over with.
+    pub request: RequestId,
+    /// Why not.
+    pub error: OpenError,
+}
+
+/// What sealing anew came to.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Resealed {
+    /// How much was sealed anew.
+    pub sealed: u64,
+    /// What was given up.
+    pub forgotten: Vec<Unreadable>,
+    /// What does not open and is kept as it is.
+    pub left: Vec<Unreadable>,
+}
 
 /// What is sealed cannot be looked through, or not be sealed anew.
 #[derive(Debug, thiserror::Error)]
@@ -33,15 +73,6 @@ pub enum ContinuationError {
     /// There is no key to seal with.
     #[error("no continuation key is configured, so there is nothing to seal with")]
     NoKey,
-    /// Something does not open. What was sealed anew before stays so, and a repetition goes on from there.
-    #[error("the continuation data of {request} cannot be sealed anew: {error}")]
-    Sealed {
-        /// Whose it is.
-        request: RequestId,
-        /// What is wrong.
-        #[source]
-        error: OpenError,
-    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -55,6 +86,18 @@ pub enum ContinuationError {
     Commit,
 }
 
+impl Forget {
+    /// Whether a payload that does not open for this reason is given up.
+    fn covers(&self, error: &OpenError) -> bool {
+        match error {
+            OpenError::UnknownKey(key) | OpenError::OtherKey(key) => self.keys.iter().any(|name| name == key.as_str()),
+            OpenError::Altered => self.unreadable,
+            // A reason that is not known here is none to give anything up for.
+            _ => false,
+        }
+    }
+}
+
 impl Engine {
     /// Whether continuation data can be kept (rule L-4): what makes a server one of level 2.
     #[must_use]
@@ -64,6 +107,9 @@ impl Engine {
 
     /// What each signal gives back, in order. Nothing is read for signals that give nothing back; none comes for one whose
     /// continuation data is gone, which says that it was acknowledged meanwhile.
+    ///
+    /// A payload that does not open is refused, and its signal goes on without it, as one that has none: the outcome is what
+    /// its runtime waits for, and the signals behind it are not held up. The log names the request.
     pub(super) async fn resumed(
         &self,
         tenant: TenantId,
@@ -79,11 +125,9 @@ impl Engine {
         {
             let records: Vec<RecordKey> = ids.iter().map(|id| RecordKey::new(keys::CONTINUATION, id)).collect();
             let found = self.inner.store.get(&tenant, &records).await.map_err(|error| internal(&error))?;
-            for record in found.into_iter().flatten() {
-                let continuation = document::read::<Continuation>(&record).map_err(|error| internal(&error))?.document;
-                let keyring = self.policy().continuation.as_deref();
-                let resumed = continuation.resume(org, keyring).map_err(|error| internal(&error))?;
-                kept.insert(continuation.request_id, resumed);
+            for (id, record) in ids.iter().zip(found) {
+                let Some(record) = record else { continue };
+                kept.insert(*id, self.given_back(org, *id, &record));
             }
         }
         let resumed = |signal: &Signal| {
@@ -92,21 +136,52 @@ impl Engine {
         Ok(signals.iter().map(resumed).collect())
     }
 
-    /// The keys that something is sealed with, and how much.
+    fn given_back(&self, tenant: OrgId, request: RequestId, record: &Record) -> Resumed {
+        let refused = |error: &dyn std::error::Error| {
+            tracing::error!(%tenant, %request, %error, "a signal goes on without its resume_payload, which does not open");
+        };
+        let continuation = match document::read::<Continuation>(record) {
+            // What stands under another request's name was never this one's.
+            Ok(kept) if kept.document.request_id == request => kept.document,
+            Ok(_) => {
+                refused(&OpenError::Altered);
+                return Resumed::default();
+            }
+            Err(error) => {
+                refused(&error);
+                return Resumed::default();
+            }
+        };
+        continuation.resume(tenant, self.policy().continuation.as_deref()).unwrap_or_else(|error| {
+            refused(&error);
+            continuation.without_payload().resume(tenant, None).unwrap_or_default()
+        })
+    }
+
+    /// The keys that something is sealed with, how much, and how much of that does not open. Each payload is opened.
     ///
     /// # Errors
     ///
     /// [`ContinuationError`].
     pub async fn continuation_keys(&self) -> Result<ContinuationKeyUse, ContinuationError> {
+        let keyring = self.policy().continuation.clone();
         let mut used = ContinuationKeyUse::new();
         for tenant in self.tenants().await? {
             let mut after = None;
             loop {
                 let (found, next) = self.sealed(tenant, after, BATCH).await?;
                 for continuation in found {
-                    if let Some(sealed) = continuation.resume_payload {
-                        let count = used.entry(sealed.key).or_default();
-                        *count = count.saturating_add(1);
+                    let opened = continuation.check(tenant, keyring.as_deref());
+                    let Some(sealed) = continuation.resume_payload else { continue };
+                    let sealings = used.entry(sealed.key).or_default();
+                    sealings.all = sealings.all.saturating_add(1);
+                    match opened {
+                        // Of a key that is missing, nothing can be said.
+                        Ok(()) | Err(OpenError::UnknownKey(_)) => {}
+                        Err(OpenError::OtherKey(_)) => {
+                            sealings.under_another = sealings.under_another.saturating_add(1);
+                        }
+                        Err(_) => sealings.unreadable = sealings.unreadable.saturating_add(1),
                     }
                 }
                 match next {
@@ -118,52 +193,58 @@ impl Engine {
         Ok(used)
     }
 
-    /// The keys that something is sealed with and that are not configured. A server that lacks one would have to break its
-    /// word, so it should not start. Costs one or two looks a tenant.
+    /// The keys that something is sealed with and that are not configured, or configured as another key of the same name. A
+    /// server that lacks one would have to break its word, so it should not start. Costs one or two looks a tenant.
     ///
     /// # Errors
     ///
     /// [`ContinuationError`].
-    pub async fn missing_continuation_keys(&self) -> Result<Vec<ContinuationKeyId>, ContinuationError> {
+    pub async fn missing_continuation_keys(&self) -> Result<Vec<OpenError>, ContinuationError> {
         let keyring = self.policy().continuation.clone();
         let mut missing = Vec::new();
         for tenant in self.tenants().await? {
             let mut after = None;
             loop {
                 let (found, _) = self.sealed(tenant, after.take(), 1).await?;
-                let key =
-                    found.into_iter().find_map(|continuation| continuation.resume_payload).map(|sealed| sealed.key);
-                let Some(key) = key else { break };
-                after = Some(keys::after_key(&key));
-                if !keyring.as_ref().is_some_and(|keyring| keyring.has(&key)) && !missing.contains(&key) {
-                    missing.push(key);
-                }
+                let sealed = found.into_iter().find_map(|continuation| continuation.resume_payload);
+                let Some(sealed) = sealed else { break };
+                after = Some(keys::after_key(&sealed.key));
+                let checked = match &keyring {
+                    None => Err(OpenError::UnknownKey(sealed.key)),
+                    Some(keyring) => keyring.check(&sealed),
+                };
+                missing.extend(checked.err().filter(|error| !missing.contains(error)));
             }
         }
         Ok(missing)
     }
 
-    /// Seals everything with the current key that is sealed with another one, a batch a commit, and answers how much that
-    /// was. It can be stopped at any point and repeated: what is done stays done.
+    /// Seals everything with the current key that is sealed with another one, a batch a commit. What does not open is left
+    /// as it is and told, or given up where that is asked for; it holds up nothing else. It can be stopped at any point and
+    /// repeated: what is done stays done.
     ///
     /// # Errors
     ///
     /// [`ContinuationError`].
-    pub async fn reseal_continuations(&self) -> Result<u64, ContinuationError> {
+    pub async fn reseal_continuations(&self, forget: &Forget) -> Result<Resealed, ContinuationError> {
         let keyring = self.policy().continuation.clone().ok_or(ContinuationError::NoKey)?;
         let current = keyring.ids().next().cloned().ok_or(ContinuationError::NoKey)?;
-        let mut done: u64 = 0;
+        let mut all = Resealed::default();
         for tenant in self.tenants().await? {
             let mut after = None;
             loop {
                 let (found, next) = self.sealed(tenant, after.take(), BATCH).await?;
-                let ids: Vec<RequestId> = found
-                    .into_iter()
-                    .filter(|kept| kept.resume_payload.as_ref().is_some_and(|sealed| sealed.key != current))
-                    .map(|kept| kept.request_id)
-                    .collect();
+                let is_done = |kept: &Continuation| {
+                    let own = kept.resume_payload.as_ref().is_none_or(|sealed| sealed.key == current);
+                    own && kept.check(tenant, Some(&keyring)).is_ok()
+                };
+                let ids: Vec<RequestId> =
+                    found.into_iter().filter(|kept| !is_done(kept)).map(|kept| kept.request_id).collect();
                 if !ids.is_empty() {
-                    done = done.saturating_add(self.reseal(tenant, ids, Arc::clone(&keyring)).await?);
+                    let batch = self.reseal(tenant, ids, Arc::clone(&keyring), forget.clone()).await?;
+                    all.sealed = all.sealed.saturating_add(batch.sealed);
+                    all.forgotten.extend(batch.forgotten);
+                    all.left.extend(batch.left);
                 }
                 match next {
                     Some(next) => after = Some(next),
@@ -171,7 +252,7 @@ impl Engine {
                 }
             }
         }
-        Ok(done)
+        Ok(all)
     }
 
     async fn reseal(
@@ -179,31 +260,36 @@ impl Engine {
         tenant: OrgId,
         ids: Vec<RequestId>,
         keyring: Arc<Keyring>,
-    ) -> Result<u64, ContinuationError> {
+        forget: Forget,
+    ) -> Result<Resealed, ContinuationError> {
         let reads = ids.iter().fold(Reads::none(), |reads, id| reads.record(RecordKey::new(keys::CONTINUATION, id)));
         let step = self.decide(TenantId::Org(tenant), reads, move |view, _| {
             let mut mint = view.mint();
             let mut writes = Writes::default();
-            let mut done: u64 = 0;
+            let mut done = Resealed::default();
             for id in &ids {
                 // It may have gone with the last of its signals.
                 let Some(kept) = view.get::<Continuation, DecisionError>(id)? else { continue };
-                match kept.document.reseal(tenant, &keyring, &mut mint) {
+                let opened = kept.document.check(tenant, Some(&keyring));
+                match opened.and_then(|()| kept.document.reseal(tenant, &keyring, &mut mint)) {
                     Ok(Some(sealed)) => {
                         writes.put(Some(&kept), &sealed).map_err(Halt::Broken)?;
-                        done = done.saturating_add(1);
+                        done.sealed = done.sealed.saturating_add(1);
                     }
                     Ok(None) => {}
-                    Err(error) => return Ok(Outcome::Nothing(Err((*id, error)))),
+                    Err(error) if forget.covers(&error) => {
+                        writes.put(Some(&kept), &kept.document.without_payload()).map_err(Halt::Broken)?;
+                        done.forgotten.push(Unreadable { request: *id, error });
+                    }
+                    Err(error) => done.left.push(Unreadable { request: *id, error }),
                 }
             }
-            Ok(Outcome::Write(writes.finish(&mint), Ok(done)))
+            if done.sealed == 0 && done.forgotten.is_empty() {
+                return Ok(Outcome::Nothing(done));
+            }
+            Ok(Outcome::Write(writes.finish(&mint), done))
         });
-        match step.await {
-            Ok(Ok(done)) => Ok(done),
-            Ok(Err((request, error))) => Err(ContinuationError::Sealed { request, error }),
-            Err(_) => Err(ContinuationError::Commit),
-        }
+        step.await.map_err(|_| ContinuationError::Commit)
     }
 
     /// One page of what is sealed, by key, and where the next begins.

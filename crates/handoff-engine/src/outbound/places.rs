@@ -1,22 +1,31 @@
-//! Who may send now: so many in all, so many to one destination, and few to one that failed.
+//! Who may send now: a few to each destination, and those that are slow apart from those that are not.
 //!
-//! A destination begins with a little, has more with each success, and is down to one after a failure. One that failed
-//! shares a lane of its own with the others that did, until it succeeds: receivers that hang, however many, take no
-//! place from those that do not.
+//! A destination begins with a little, has more with each success, and is down to one after a failure. Whether it is
+//! *slow* is another matter: there is a lane for destinations that answer promptly, with whatever they answer, and one for
+//! those that do not. A send begins in the lane of what its destination did last, a destination that is not known among
+//! the prompt; one that has not ended after a moment makes its destination slow and moves over. So receivers that hang,
+//! however many, and known to hang or not, keep nobody waiting for longer than that moment, and one that merely failed is
+//! not behind them.
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use handoff_protocol::digest::Digest;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 
-/// How many sends run at once, to destinations that did not fail when last tried.
-const IN_ALL: usize = 512;
-/// How many run at once to destinations that did.
-const TO_DOUBTFUL: usize = 64;
+/// How many sends run at once to destinations that answer promptly, or were never tried.
+const PROMPT: usize = 192;
+/// How many run at once to destinations that do not.
+const SLOW: usize = 384;
+/// How long an answer may take to be prompt.
+const MOMENT: Duration = Duration::from_millis(500);
 /// How many run at once to a destination that was never tried.
 const AT_FIRST: usize = 1;
 /// How many run at once to one destination at the most.
@@ -39,8 +48,8 @@ struct Queue {
 /// The places of all destinations.
 #[derive(Debug)]
 pub(super) struct Places {
-    trusted: Arc<Semaphore>,
-    doubtful: Arc<Semaphore>,
+    prompt: Arc<Semaphore>,
+    slow: Arc<Semaphore>,
     destinations: Mutex<HashMap<Digest, Destination>>,
 }
 
@@ -51,7 +60,10 @@ struct Destination {
     limit: usize,
     /// Permits to withdraw when they come back.
     surplus: usize,
+    /// Whether it took nothing when it was last tried.
     failed: bool,
+    /// Whether it did not answer promptly when it was last tried, or does not now.
+    slow: bool,
     /// How many wait or run.
     present: usize,
 }
@@ -67,15 +79,17 @@ struct Presence {
 #[derive(Debug)]
 pub(super) struct Place {
     gate: Option<OwnedSemaphorePermit>,
-    _lane: OwnedSemaphorePermit,
+    lane: OwnedSemaphorePermit,
+    is_in_slow_lane: bool,
+    began: Instant,
     presence: Presence,
 }
 
 impl Default for Places {
     fn default() -> Self {
         Self {
-            trusted: Arc::new(Semaphore::new(IN_ALL)),
-            doubtful: Arc::new(Semaphore::new(TO_DOUBTFUL)),
+            prompt: Arc::new(Semaphore::new(PROMPT)),
+            slow: Arc::new(Semaphore::new(SLOW)),
             destinations: Mutex::new(HashMap::new()),
         }
     }
@@ -87,12 +101,13 @@ impl Places {
         let (presence, gate, patience) = self.enter(destination)?;
         let taken = async {
             let gate = gate.acquire_owned().await.ok()?;
-            // Judged now: it may have failed while this one waited.
-            let lane = Arc::clone(if self.failed(destination) { &self.doubtful } else { &self.trusted });
-            Some((gate, lane.acquire_owned().await.ok()?))
+            // Judged now: it may have become slow while this one waited.
+            let is_slow = self.is_slow(destination);
+            let lane = Arc::clone(if is_slow { &self.slow } else { &self.prompt });
+            Some((gate, lane.acquire_owned().await.ok()?, is_slow))
         };
-        let (gate, lane) = tokio::time::timeout(patience, taken).await.ok()??;
-        Some(Place { gate: Some(gate), _lane: lane, presence })
+        let (gate, lane, is_in_slow_lane) = tokio::time::timeout(patience, taken).await.ok()??;
+        Some(Place { gate: Some(gate), lane, is_in_slow_lane, began: Instant::now(), presence })
     }
 
     fn enter(self: &Arc<Self>, destination: Digest) -> Option<(Presence, Arc<Semaphore>, Duration)> {
@@ -111,8 +126,8 @@ impl Places {
         Some((Presence { places: Arc::clone(self), destination }, gate, queue.patience))
     }
 
-    fn failed(&self, destination: Digest) -> bool {
-        self.lock().get(&destination).is_some_and(|known| known.failed)
+    fn is_slow(&self, destination: Digest) -> bool {
+        self.lock().get(&destination).is_some_and(|known| known.slow)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Destination>> {
@@ -122,7 +137,14 @@ impl Places {
 
 impl Destination {
     fn unknown() -> Self {
-        Self { gate: Arc::new(Semaphore::new(AT_FIRST)), limit: AT_FIRST, surplus: 0, failed: false, present: 0 }
+        Self {
+            gate: Arc::new(Semaphore::new(AT_FIRST)),
+            limit: AT_FIRST,
+            surplus: 0,
+            failed: false,
+            slow: false,
+            present: 0,
+        }
     }
 
     /// One more may run.
@@ -148,17 +170,49 @@ impl Destination {
 }
 
 impl Place {
+    /// Sends from this place, and leaves the prompt lane once that takes too long.
+    pub(super) async fn run<S: Future>(&mut self, send: S) -> S::Output {
+        self.began = Instant::now();
+        let mut send = pin!(send);
+        tokio::select! {
+            biased;
+            sent = &mut send => return sent,
+            () = tokio::time::sleep(MOMENT) => {}
+        }
+        self.judge(|known| known.slow = true);
+        if !self.is_in_slow_lane {
+            let slow = Arc::clone(&self.presence.places.slow);
+            tokio::select! {
+                biased;
+                sent = &mut send => return sent,
+                Ok(place) = slow.acquire_owned() => {
+                    self.lane = place;
+                    self.is_in_slow_lane = true;
+                }
+            }
+        }
+        send.await
+    }
+
     /// The receiver took it.
     pub(super) fn went_well(self) {
-        self.judge(Destination::widen);
+        self.ended(Destination::widen);
     }
 
     /// The receiver did not take it.
     pub(super) fn went_badly(self) {
-        self.judge(Destination::narrow);
+        self.ended(Destination::narrow);
     }
 
-    fn judge(self, verdict: fn(&mut Destination)) {
+    fn ended(self, verdict: fn(&mut Destination)) {
+        let slow = self.began.elapsed() >= MOMENT;
+        self.judge(|known| {
+            known.slow = slow;
+            verdict(known);
+        });
+    }
+
+    fn judge(&self, verdict: impl FnOnce(&mut Destination)) {
         if let Some(known) = self.presence.places.lock().get_mut(&self.presence.destination) {
             verdict(known);
         }
@@ -228,6 +282,6 @@ mod tests {
         assert_eq!(places.lock().values().map(|known| known.present).collect::<Vec<_>>(), [held.len()]);
         drop(held);
         assert_eq!(places.lock().values().map(|known| known.present).collect::<Vec<_>>(), [0]);
-        assert_eq!(places.trusted.available_permits(), IN_ALL);
+        assert_eq!(places.prompt.available_permits(), PROMPT);
     }
 }

@@ -15,7 +15,7 @@ use handoff_protocol::{
     callback::{CallbackHeaders, CallbackSecret, verify},
     decision::{
         CallbackPolicy, ErrorCode, Policy, PushResult,
-        terms::{PushOutcome, WaiterState},
+        terms::{EndpointState, PushOutcome, PushState, WaiterState},
     },
     id::{RequestId, TenantId},
     json::Json,
@@ -23,7 +23,7 @@ use handoff_protocol::{
 
 use super::{
     expiry::put_timer,
-    world::{REASON, World, YES, ask_with, code, json, key_of, without_ladder},
+    world::{REASON, World, YES, ask, ask_with, code, json, key_of, without_ladder},
 };
 
 pub(crate) const ACCEPTED: PushResult = PushResult { outcome: PushOutcome::Accepted, status: Some(204), error: None };
@@ -247,6 +247,11 @@ async fn a_receiver_that_was_down_for_25_hours_is_disabled_with_an_event_and_a_r
     answered(&world, "two").await;
     live(&world, HOUR).await;
     assert_eq!((receiver.got().len(), world.signals("run:1").await.len()), (tries, 2));
+    for signal in world.signals("run:1").await {
+        let push = world.engine.push_attempts(&world.machine, signal.id).await.unwrap().push.unwrap();
+        assert_eq!((push.state, push.endpoint.state), (PushState::Resting, EndpointState::Disabled));
+        assert!(push.endpoint.disabled_at.is_some() && push.next_attempt_at.is_none());
+    }
 
     let delivery = handoff_protocol::id::DeliveryId::from_ulid(world.signals("run:1").await[0].id.ulid());
     receiver.next(&[REFUSED]);
@@ -327,6 +332,48 @@ async fn an_engine_without_a_transport_refuses_a_callback_and_creates_nothing() 
     let refused = world.engine.raise(&world.machine, json(&ask_with("run:1", "one", TO)), None).await;
     assert_eq!(code(refused), ErrorCode::InvalidRequest);
     assert_eq!(world.requests().await, []);
+}
+
+#[tokio::test]
+async fn a_repeat_finds_its_first_reply_whatever_the_configuration_became() {
+    let (world, _) = world().await;
+    let quorum = |quorum: u64| {
+        let body = ask("run:1", "two").replace(r#""v":1,"#, &format!(r#""v":1,"authority":{{"quorum":{quorum}}},"#));
+        json(&body)
+    };
+    let called = json(&ask_with("run:1", "one", TO));
+    let raised = world.engine.raise(&world.machine, called.clone(), Some(&key_of("a"))).await.unwrap();
+    let agreed = world.engine.raise(&world.machine, quorum(3), Some(&key_of("b"))).await.unwrap();
+    let amendment = |quorum: u64| json(&format!(r#"{{"requires":{}}}"#, requires(quorum)));
+    let amended = async |engine: &handoff_engine::Engine, quorum: u64, key: &str| {
+        engine.amend(&world.machine, agreed.request.id, amendment(quorum), Some(&key_of(key))).await
+    };
+    let first = amended(&world.engine, 4, "c").await.unwrap();
+
+    // The secrets are gone, and nobody may ask two people any more.
+    let policy = Policy { max_quorum: 1, ..without_ladder() };
+    let store = Arc::clone(&world.store) as Arc<dyn handoff_engine::store::Store>;
+    let changed = handoff_engine::Engine::builder().store(store).clock(Arc::new(world.clock.clone())).policy(policy);
+    let changed = changed.build().await.unwrap();
+    for (body, key, first) in [(&called, "a", &raised), (&quorum(3), "b", &agreed)] {
+        let again = changed.raise(&world.machine, body.clone(), Some(&key_of(key))).await.unwrap();
+        assert_eq!((again.created, again.request.id), (false, first.request.id));
+        let refused = changed.raise(&world.machine, body.clone(), Some(&key_of("new"))).await;
+        assert_eq!(code(refused), ErrorCode::InvalidRequest, "it is taken no more");
+    }
+    // Another body under the key is refused as before.
+    assert_eq!(code(changed.raise(&world.machine, quorum(2), Some(&key_of("b"))).await), ErrorCode::InvalidRequest);
+    assert_eq!(amended(&changed, 4, "c").await.unwrap(), first);
+    assert_eq!(code(amended(&changed, 4, "new").await), ErrorCode::InvalidRequest);
+    assert_eq!(code(amended(&changed, 3, "c").await), ErrorCode::InvalidRequest);
+    assert_eq!(world.requests().await.len(), 2);
+    world.clock.advance(HOUR * 25);
+    let lapsed = changed.raise(&world.machine, called, Some(&key_of("a"))).await;
+    assert_eq!(code(lapsed), ErrorCode::InvalidRequest, "the entry lived for a day");
+}
+
+fn requires(quorum: u64) -> String {
+    format!(r#"{{"v":1,"authority":{{"quorum":{quorum}}},"answer":{{"fields":[]}}}}"#)
 }
 
 #[tokio::test]

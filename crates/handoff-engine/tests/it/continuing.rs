@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
-use handoff_engine::{Engine, callback::CallbackTransport, decision::ContinuationError, store::Store};
+use handoff_engine::{
+    Engine,
+    callback::CallbackTransport,
+    decision::{Forget, Resealed},
+    store::{Reads, RecordKey, RecordKind, RecordWrite, Step, Store, Transaction, WriteSet},
+};
 use handoff_protocol::{
-    continuation::{ContinuationKey, ContinuationKeyId, Keyring},
+    continuation::{ContinuationKey, Keyring, OpenError},
     decision::{CallbackPolicy, ErrorCode, Policy},
+    id::{RequestId, TenantId},
 };
 
 use super::{
     callbacks::{Receiver, secrets, sweep, verified},
-    world::{World, YES, ask_with, code, json, without_ladder},
+    world::{World, YES, ask, ask_with, code, json, without_ladder},
 };
 
 const PAYLOAD: &str = "Y2FuYXJ5LXBheWxvYWQ=";
@@ -38,6 +44,37 @@ async fn world() -> (World, Arc<Receiver>) {
 async fn with_keys(world: &World, names: &[&str]) -> Engine {
     let store = Arc::clone(&world.store) as Arc<dyn Store>;
     Engine::builder().store(store).clock(Arc::new(world.clock.clone())).policy(policy(names)).build().await.unwrap()
+}
+
+/// Each key with how much it seals, and how much of that does not open.
+async fn used(engine: &Engine) -> Vec<(String, u64, u64)> {
+    let used = engine.continuation_keys().await.unwrap().into_iter();
+    used.map(|(key, sealings)| (key.to_string(), sealings.all, sealings.unreadable)).collect()
+}
+
+/// Puts what is kept for one request in the place of what is kept for another, each under its own name.
+async fn swap(world: &World, one: RequestId, other: RequestId) {
+    let keys: Vec<RecordKey> =
+        [one, other].iter().map(|id| RecordKey::new(RecordKind::from_static("continuation"), id)).collect();
+    let tenant = TenantId::Org(world.tenant);
+    let found = world.store.get(&tenant, &keys).await.unwrap();
+    let kept: Vec<_> = found.into_iter().flatten().collect();
+    let sealed = |place: usize| json(&kept[place].document).get("resume_payload").unwrap().clone();
+    let put = |place: usize| {
+        let mut document = json(&kept[place].document);
+        document.as_object_mut().unwrap().insert("resume_payload", sealed(1 - place));
+        RecordWrite::Put {
+            key: kept[place].key.clone(),
+            seen: Some(kept[place].version),
+            document: document.to_text().into(),
+            index: Vec::new(),
+            unindex: Vec::new(),
+        }
+    };
+    let writes = [put(0), put(1)];
+    let step = move |_: &_, _: &_| Step::Commit(Box::new(WriteSet { records: writes.to_vec(), ..WriteSet::default() }));
+    let transaction = Transaction { tenant, reads: Reads::none(), step: Arc::new(step) };
+    let _committed = world.store.transact(transaction).await.unwrap();
 }
 
 async fn ack(world: &World) {
@@ -139,15 +176,17 @@ async fn keys_rotate_and_one_that_is_in_use_is_missed() {
     assert!(world.engine.missing_continuation_keys().await.unwrap().is_empty());
     let early = with_keys(&world, &["b"]).await;
     let missing = early.missing_continuation_keys().await.unwrap();
-    assert_eq!(missing.iter().map(ContinuationKeyId::as_str).collect::<Vec<_>>(), ["a"]);
-    assert!(matches!(early.reseal_continuations().await, Err(ContinuationError::Sealed { .. })));
+    assert!(matches!(missing.as_slice(), [OpenError::UnknownKey(key)] if key.as_str() == "a"), "{missing:?}");
+    let left = early.reseal_continuations(&Forget { unreadable: true, keys: Vec::new() }).await.unwrap();
+    assert_eq!((left.sealed, left.forgotten.len(), left.left.len()), (0, 0, 60), "nothing is given up by accident");
 
     let rotated = with_keys(&world, &["b", "a"]).await;
     rotated.raise(&world.machine, json(&ask_with("run:1", "newer", MORE)), None).await.unwrap();
-    let used: Vec<_> =
-        rotated.continuation_keys().await.unwrap().into_iter().map(|(key, n)| (key.to_string(), n)).collect();
-    assert_eq!(used, [("a".to_owned(), 60), ("b".to_owned(), 1)]);
-    assert_eq!((rotated.reseal_continuations().await.unwrap(), rotated.reseal_continuations().await.unwrap()), (60, 0));
+    assert_eq!(used(&rotated).await, [("a".to_owned(), 60, 0), ("b".to_owned(), 1, 0)]);
+    for sealed in [60, 0] {
+        let done = rotated.reseal_continuations(&Forget::default()).await.unwrap();
+        assert_eq!(done, Resealed { sealed, ..Resealed::default() });
+    }
 
     let after = with_keys(&world, &["b"]).await;
     assert!(after.missing_continuation_keys().await.unwrap().is_empty());
@@ -155,6 +194,99 @@ async fn keys_rotate_and_one_that_is_in_use_is_missed() {
     world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
     let polled = after.signals(&world.machine, &json_waiter(), std::time::Duration::ZERO).await.unwrap();
     assert_eq!(polled.data[0].resume_payload.as_deref(), Some(PAYLOAD));
+}
+
+#[tokio::test]
+async fn what_does_not_open_holds_up_neither_its_waiter_nor_its_push_and_is_never_served() {
+    let (world, receiver) = world().await;
+    let callback = r#""callback":{"url":"https://receiver.example/"}"#;
+    let mut ids = Vec::new();
+    for title in ["one", "two", "three"] {
+        ids.push(world.raised(&ask_with("run:1", title, &format!("{MORE},{callback}"))).await);
+    }
+    let plain = world.raised(&ask("run:1", "four")).await;
+    swap(&world, ids[0], ids[1]).await;
+    for id in ids.iter().chain([&plain]) {
+        world.engine.answer(&world.person, *id, json(YES), None).await.unwrap();
+    }
+    sweep(&world).await;
+    let polled = world.signals("run:1").await;
+    let payloads: Vec<_> = polled.iter().map(|signal| signal.resume_payload.as_deref()).collect();
+    assert_eq!(payloads, [None, None, Some(PAYLOAD), None]);
+    assert_eq!(polled[0].resume_ref.as_deref(), Some(REFERENCE), "what was never sealed is given back");
+    assert_eq!(world.engine.reattach(&world.machine, &json_waiter()).await.unwrap().signals, polled);
+    let pushed: Vec<_> = receiver.got().iter().map(|post| verified(&world, post, &secrets())).collect();
+    assert_eq!(pushed.len(), 3, "each once: {pushed:?}");
+    for body in pushed {
+        let whole = body.get("request_id").unwrap().as_str() == Some(&ids[2].to_string());
+        assert_eq!(body.get("resume_payload").unwrap().as_str(), whole.then_some(PAYLOAD));
+    }
+    for _ in 0..4 {
+        ack(&world).await;
+    }
+    assert!(world.signals("run:1").await.is_empty());
+    assert!(used(&world.engine).await.is_empty(), "nothing of them is kept");
+}
+
+#[tokio::test]
+async fn what_does_not_open_is_told_apart_and_given_up_on_demand_and_the_rest_is_sealed_anew() {
+    let (world, _) = world().await;
+    let mut ids = Vec::new();
+    for place in 0..60 {
+        ids.push(world.raised(&ask_with("run:1", &place.to_string(), MORE)).await);
+    }
+    swap(&world, ids[3], ids[40]).await;
+    let rotated = with_keys(&world, &["b", "a"]).await;
+    assert!(rotated.missing_continuation_keys().await.unwrap().is_empty());
+    assert_eq!(used(&rotated).await, [("a".to_owned(), 60, 2)]);
+    let done = rotated.reseal_continuations(&Forget::default()).await.unwrap();
+    let mut named: Vec<_> = done.left.iter().map(|unreadable| unreadable.request).collect();
+    named.sort_unstable();
+    assert_eq!((done.sealed, named, done.forgotten.len()), (58, vec![ids[3], ids[40]], 0));
+    assert_eq!(used(&rotated).await, [("a".to_owned(), 2, 2), ("b".to_owned(), 58, 0)]);
+    let done = rotated.reseal_continuations(&Forget { unreadable: true, keys: Vec::new() }).await.unwrap();
+    assert_eq!((done.sealed, done.forgotten.len(), done.left.len()), (0, 2, 0));
+    assert_eq!(used(&rotated).await, [("b".to_owned(), 58, 0)]);
+
+    let after = with_keys(&world, &["b"]).await;
+    assert!(after.missing_continuation_keys().await.unwrap().is_empty());
+    for id in [ids[3], ids[4]] {
+        world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    }
+    let polled = after.signals(&world.machine, &json_waiter(), std::time::Duration::ZERO).await.unwrap().data;
+    let payloads: Vec<_> = polled.iter().map(|signal| signal.resume_payload.as_deref()).collect();
+    assert_eq!(payloads, [None, Some(PAYLOAD)], "given up is as if there had been none");
+}
+
+#[tokio::test]
+async fn another_key_of_the_same_name_is_missed_as_one_that_is_not_there() {
+    let (world, _) = world().await;
+    world.raised(&ask_with("run:1", "one", MORE)).await;
+    let other = ContinuationKey::parse(&format!("a:{}", "9".repeat(64))).unwrap();
+    let other = Policy { continuation: Some(Arc::new(Keyring::new([other]).unwrap())), ..policy(&["a"]) };
+    let store = Arc::clone(&world.store) as Arc<dyn Store>;
+    let changed = Engine::builder().store(store).clock(Arc::new(world.clock.clone())).policy(other);
+    let changed = changed.build().await.unwrap();
+    let missing = changed.missing_continuation_keys().await.unwrap();
+    assert!(matches!(missing.as_slice(), [OpenError::OtherKey(key)] if key.as_str() == "a"), "{missing:?}");
+    let sealings = changed.continuation_keys().await.unwrap().into_values().next().unwrap();
+    assert_eq!((sealings.all, sealings.unreadable, sealings.under_another), (1, 0, 1));
+    let forget = |keys: &[&str]| Forget { unreadable: true, keys: keys.iter().map(|key| (*key).to_owned()).collect() };
+    assert_eq!(changed.reseal_continuations(&forget(&["b"])).await.unwrap().left.len(), 1);
+    assert_eq!(changed.reseal_continuations(&forget(&["a"])).await.unwrap().forgotten.len(), 1);
+    assert!(changed.missing_continuation_keys().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_raise_that_joins_leaves_what_was_handed_over_first() {
+    let (world, _) = world().await;
+    let given = |more: &str| ask_with("run:1", "one", &format!(r#""dedupe_key":"k",{more}"#));
+    let id = world.raised(&given(MORE)).await;
+    let joined = world.raise(&given(r#""resume_ref":"newer","resume_payload":"bmV3""#), "k").await.unwrap();
+    assert_eq!((joined.created, joined.request.id), (false, id));
+    world.engine.answer(&world.person, id, json(YES), None).await.unwrap();
+    let signal = world.signals("run:1").await.remove(0);
+    assert_eq!((signal.resume_ref.as_deref(), signal.resume_payload.as_deref()), (Some(REFERENCE), Some(PAYLOAD)));
 }
 
 #[tokio::test]

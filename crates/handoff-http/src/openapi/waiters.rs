@@ -85,7 +85,11 @@ fn signals(document: &mut Document) {
         "waiters",
         "Lists the attempts to push a signal",
     )
-    .description("The last hundred, oldest first; none for a signal of a request without a callback.")
+    .description(
+        "The last hundred, oldest first; none for a signal of a request without a callback. `push` says how the push stands: \
+         its delivery, when the next attempt is due, and whether its endpoint fails or is disabled, so that signals rest. \
+         Redelivering that delivery tries one at once; one that succeeds enables the endpoint.",
+    )
     .callers(WAITER)
     .returns("200", "The attempts.", attempts)
     .refuses(&["404"]);
@@ -98,7 +102,8 @@ fn signals(document: &mut Document) {
         "Queues one more attempt of a delivery",
     )
     .description(
-        "The push of a signal is a delivery: its id is the `Handoff-Delivery` of the push. One that succeeds enables an \
+        "The push of a signal is a delivery: its id is the `Handoff-Delivery` of the push, and the \
+         `push.delivery_id` of its attempts. One that succeeds enables an \
          endpoint that was disabled.",
     )
     .callers(Callers::Holder(Scope::RequestsRoute))

@@ -17,8 +17,8 @@ pub const VERSION_HEADER: &str = "Handoff-Version";
 /// The version of the signature scheme that is spoken here.
 pub const SCHEME_VERSION: &str = "1";
 
-/// How many signatures a header may carry: far more than any rotation of secrets needs, and few enough to check.
-const MOST_SIGNATURES: usize = 16;
+/// How many signatures a header may carry, so how many secrets may be active at once: far more than any rotation of secrets needs, and few enough to check.
+pub const MOST_SECRETS: usize = 16;
 
 /// What the signature header says.
 #[derive(Debug, Eq, PartialEq)]
@@ -39,7 +39,7 @@ impl SignatureHeader {
             match member.split_once('=')? {
                 ("t", digits) if time.is_none() => time = Some(seconds(digits)?),
                 ("t", _) => return None,
-                ("v1", _) if signatures.len() == MOST_SIGNATURES => return None,
+                ("v1", _) if signatures.len() == MOST_SECRETS => return None,
                 ("v1", signature) => signatures.push(hex::decode(signature)?),
                 _ => {}
             }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn everything_else_is_malformed() {
         let upper = MAC.to_uppercase();
-        let many = format!("t=5{}", format!(",v1={MAC}").repeat(MOST_SIGNATURES + 1));
+        let many = format!("t=5{}", format!(",v1={MAC}").repeat(MOST_SECRETS + 1));
         for text in [
             String::new(),
             "t=5".to_owned(),

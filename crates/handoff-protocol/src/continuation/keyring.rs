@@ -3,13 +3,23 @@
 use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
+use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::{digest::hex, secret::Secret};
+use super::{OpenError, Sealed};
+use crate::{
+    digest::hex::{self, Hex},
+    secret::Secret,
+};
 
 /// How long a key's name may be.
 const NAME_CHARS: usize = 64;
+/// What a key is recognized by: the beginning of its MAC of this.
+const CHECKED: &[u8] = b"handoff-continuation-key-check-v1";
+/// How much of the MAC is kept: enough that two keys never have the same by chance, too little to work back from.
+const CHECK_BYTES: usize = 8;
 
 /// The name of a key: what is kept beside everything that the key sealed. It tells nothing about the key.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -21,6 +31,8 @@ pub struct ContinuationKeyId(String);
 pub struct ContinuationKey {
     id: ContinuationKeyId,
     pub(super) bytes: Secret<[u8; 32]>,
+    /// What is kept beside everything that it sealed: another key of the same name has another.
+    pub(super) check: String,
 }
 
 /// All keys of a deployment.
@@ -83,7 +95,9 @@ impl ContinuationKey {
             return Err(BadKey::Name);
         }
         let bytes = hex::decode(&key.to_ascii_lowercase()).map_or_else(|| from_base64(key), Ok)?;
-        Ok(Self { id: ContinuationKeyId(name.to_owned()), bytes: Secret::new(bytes) })
+        let bytes = Secret::new(bytes);
+        let check = check_of(&bytes)?;
+        Ok(Self { id: ContinuationKeyId(name.to_owned()), bytes, check })
     }
 
     /// Its name.
@@ -91,6 +105,12 @@ impl ContinuationKey {
     pub fn id(&self) -> &ContinuationKeyId {
         &self.id
     }
+}
+
+fn check_of(key: &Secret<[u8; 32]>) -> Result<String, BadKey> {
+    let mac = Hmac::<Sha256>::new_from_slice(key.expose()).map_err(|_| BadKey::Bytes)?;
+    let mac: [u8; 32] = mac.chain_update(CHECKED).finalize().into_bytes().into();
+    Ok(Hex(mac.first_chunk::<CHECK_BYTES>().ok_or(BadKey::Bytes)?).to_string())
 }
 
 fn from_base64(text: &str) -> Result<[u8; 32], BadKey> {
@@ -133,11 +153,29 @@ impl Keyring {
         self.get(id).is_some()
     }
 
+    /// Whether what was sealed can open at all: by its key's name, and by the very key.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::UnknownKey`], [`OpenError::OtherKey`].
+    pub fn check(&self, sealed: &Sealed) -> Result<(), OpenError> {
+        self.key_of(sealed).map(drop)
+    }
+
+    /// The key that sealed something.
+    pub(super) fn key_of(&self, sealed: &Sealed) -> Result<&ContinuationKey, OpenError> {
+        let key = self.get(&sealed.key).ok_or_else(|| OpenError::UnknownKey(sealed.key.clone()))?;
+        match sealed.check.as_ref() {
+            Some(check) if *check != key.check => Err(OpenError::OtherKey(sealed.key.clone())),
+            _ => Ok(key),
+        }
+    }
+
     pub(super) fn current(&self) -> Option<&ContinuationKey> {
         self.keys.first()
     }
 
-    pub(super) fn get(&self, id: &ContinuationKeyId) -> Option<&ContinuationKey> {
+    fn get(&self, id: &ContinuationKeyId) -> Option<&ContinuationKey> {
         self.keys.iter().find(|key| key.id == *id)
     }
 }

@@ -30,6 +30,9 @@ pub struct Place {
 pub struct Sealed {
     /// The key that opens it.
     pub key: ContinuationKeyId,
+    /// What tells the key from another one of its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) check: Option<String>,
     nonce: String,
     sealed: String,
 }
@@ -41,6 +44,9 @@ pub enum OpenError {
     /// The key that sealed it is not configured.
     #[error("continuation data is sealed with the key `{0}`, which is not configured; put it back")]
     UnknownKey(ContinuationKeyId),
+    /// A key of that name is configured, and it is another one.
+    #[error("continuation data is sealed with another key of the name `{0}` than the one that is configured")]
+    OtherKey(ContinuationKeyId),
     /// It is not what was sealed, or not sealed for this place.
     #[error("continuation data was altered, or belongs elsewhere")]
     Altered,
@@ -55,7 +61,8 @@ pub fn seal(keyring: &Keyring, place: Place, nonce: [u8; NONCE_BYTES], payload: 
     let cipher = XChaCha20Poly1305::new(&Key::from(*key.bytes.expose()));
     let aad = associated_data(place);
     let sealed = cipher.encrypt(&XNonce::from(nonce), Payload { msg: payload, aad: aad.as_bytes() }).ok()?;
-    Some(Sealed { key: key.id().clone(), nonce: STANDARD.encode(nonce), sealed: STANDARD.encode(sealed) })
+    let check = Some(key.check.clone());
+    Some(Sealed { key: key.id().clone(), check, nonce: STANDARD.encode(nonce), sealed: STANDARD.encode(sealed) })
 }
 
 /// Opens a payload at its place.
@@ -64,7 +71,7 @@ pub fn seal(keyring: &Keyring, place: Place, nonce: [u8; NONCE_BYTES], payload: 
 ///
 /// [`OpenError`].
 pub fn open(keyring: &Keyring, place: Place, sealed: &Sealed) -> Result<Vec<u8>, OpenError> {
-    let key = keyring.get(&sealed.key).ok_or_else(|| OpenError::UnknownKey(sealed.key.clone()))?;
+    let key = keyring.key_of(sealed)?;
     let bytes = |text: &str| STANDARD.decode(text).map_err(|_| OpenError::Altered);
     let nonce = <[u8; NONCE_BYTES]>::try_from(bytes(&sealed.nonce)?).map_err(|_| OpenError::Altered)?;
     let cipher = XChaCha20Poly1305::new(&Key::from(*key.bytes.expose()));
@@ -122,6 +129,21 @@ mod tests {
         let gone = open(&keyring(&["b"]), here, &old).unwrap_err();
         assert_eq!(gone, OpenError::UnknownKey(old.key.clone()));
         assert!(gone.to_string().contains("`a`"));
+    }
+
+    #[test]
+    fn another_key_of_the_same_name_is_told_apart_from_altered_data() {
+        let here = place(1, 2, "resume_payload");
+        let sealed = seal(&keyring(&["a"]), here, [9; 24], b"state").unwrap();
+        let other = ContinuationKey::parse(&format!("a:{}", "0".repeat(64))).unwrap();
+        let other = Keyring::new([other]).unwrap();
+        assert_eq!(open(&other, here, &sealed).unwrap_err(), OpenError::OtherKey(sealed.key.clone()));
+        assert_eq!(other.check(&sealed).unwrap_err(), OpenError::OtherKey(sealed.key.clone()));
+        assert_eq!(keyring(&["a"]).check(&sealed), Ok(()));
+        // What was sealed before keys could be told apart is judged by its seal alone.
+        let early = Sealed { check: None, ..sealed };
+        assert_eq!(open(&other, here, &early).unwrap_err(), OpenError::Altered);
+        assert_eq!(open(&keyring(&["a"]), here, &early).unwrap(), b"state");
     }
 
     #[test]

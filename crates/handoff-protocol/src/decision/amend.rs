@@ -34,12 +34,22 @@ impl Amend {
     ///
     /// [`DecisionError::InsufficientScope`], then the contract's code for the first fault of the body.
     pub fn read(principal: &Principal, mut body: Json, policy: &Policy) -> Result<Self, DecisionError> {
+        Self::read_from(principal, &mut body, policy)
+    }
+
+    /// Reads a body that its caller keeps, with its numbers brought into their stored spelling: whether an amendment that
+    /// the configuration refuses now was taken before, under the same key (rule K-6), is told by its body.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_from(principal: &Principal, body: &mut Json, policy: &Policy) -> Result<Self, DecisionError> {
         check_machine(principal, Scope::RequestsWrite)?;
         if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
             requires::check_vocabulary(declared)?;
         }
-        let digest = body::digest(&mut body)?;
-        let reader = ObjectReader::new(&body, "")?;
+        let digest = body::digest(body)?;
+        let reader = ObjectReader::new(body, "")?;
         if let Some(shown) = reader.optional_value("prompt") {
             prompt::check(shown)?;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::limits;
+use super::{callback_url::CallbackUrl, limits};
 use crate::{
     callback::CallbackSecret,
     digest::Digest,
@@ -44,6 +44,8 @@ pub struct CallbackPolicy {
     pub secrets: Vec<CallbackSecret>,
     /// The active secrets by the name that `secret_ref` gives, newest first.
     pub named: BTreeMap<String, Vec<CallbackSecret>>,
+    /// Who alone may use the secrets of a name: a machine, or a whole tenant. A name that is not here is everybody's.
+    pub owners: BTreeMap<String, PrincipalId>,
     /// What is known of endpoints and of their owners.
     pub endpoints: Vec<CallbackEndpoint>,
 }
@@ -66,6 +68,15 @@ impl CallbackFormat {
     fn is_handoff(&self) -> bool {
         *self == Self::Handoff
     }
+
+    /// Whether each of some secrets can sign in this format: all of them sign, or none does.
+    #[must_use]
+    pub fn can_be_signed_with(self, secrets: &[CallbackSecret]) -> bool {
+        match self {
+            Self::Handoff => true,
+            Self::StandardWebhooks => secrets.iter().all(|secret| secret.check_standard().is_ok()),
+        }
+    }
 }
 
 impl Callback {
@@ -74,16 +85,27 @@ impl Callback {
     pub fn url_digest(&self) -> Digest {
         Digest::of(self.url.as_bytes())
     }
+
+    /// What stands for the host that it is connected to: the same for every address of one scheme, host and port.
+    #[must_use]
+    pub fn destination(&self) -> Digest {
+        CallbackUrl::parse(&self.url).map_or_else(|_| self.url_digest(), |url| url.destination())
+    }
 }
 
 impl CallbackEndpoint {
-    /// How closely this concerns a principal: its own before its tenant's before everybody's; none if not at all.
+    /// How closely this concerns a principal; none if not at all.
     fn closeness(&self, principal: &Principal) -> Option<u8> {
-        match self.owner {
-            None => Some(0),
-            Some(PrincipalId::Org(tenant)) => (tenant == principal.tenant).then_some(1),
-            owner => (owner == principal.id()).then_some(2),
-        }
+        closeness(self.owner, principal)
+    }
+}
+
+/// How closely what an owner has concerns a principal: its own before its tenant's before everybody's; none if not at all.
+fn closeness(owner: Option<PrincipalId>, principal: &Principal) -> Option<u8> {
+    match owner {
+        None => Some(0),
+        Some(PrincipalId::Org(tenant)) => (tenant == principal.tenant).then_some(1),
+        owner => (owner == principal.id()).then_some(2),
     }
 }
 
@@ -103,6 +125,13 @@ impl CallbackPolicy {
         }
     }
 
+    /// The active secrets of a name that a principal may use: those of a name that is bound to others are as unknown as a
+    /// name that is not there (rule H-10: what one tenant signs with must not sign for another).
+    fn active_for(&self, secret_ref: Option<&str>, principal: &Principal) -> &[CallbackSecret] {
+        let owner = secret_ref.and_then(|name| self.owners.get(name)).copied();
+        if closeness(owner, principal).is_some() { self.active(secret_ref) } else { &[] }
+    }
+
     /// Reads the `callback` of a raise, or takes the default endpoint of whoever raises. What would be pushed unsigned is
     /// refused (rule H-4).
     pub(super) fn read(
@@ -115,19 +144,16 @@ impl CallbackPolicy {
         concerned.sort_by_key(|(closeness, _)| std::cmp::Reverse(*closeness));
         let Some(declared) = raise.optional_object("callback")? else {
             let default = concerned.iter().find_map(|(_, endpoint)| Some((endpoint.url.as_ref()?, endpoint)));
-            return Ok(default.map(|(url, endpoint)| Callback {
-                url: url.clone(),
-                secret_ref: endpoint.secret_ref.clone(),
-                format: endpoint.format,
-            }));
+            let Some((url, endpoint)) = default else { return Ok(None) };
+            let callback =
+                Callback { url: url.clone(), secret_ref: endpoint.secret_ref.clone(), format: endpoint.format };
+            if let Some(problem) = self.problem(&callback, principal) {
+                return Err(raise.error("callback", format!("is the default endpoint of this server, and {problem}")));
+            }
+            return Ok(Some(callback));
         };
         let url = declared.string("url")?;
-        if !is_callback_url(url) {
-            return Err(declared.error(
-                "url",
-                "must be an absolute `http` or `https` address without user and fragment, of at most 2048 characters",
-            ));
-        }
+        CallbackUrl::parse(url).map_err(|error| declared.error("url", error.to_string()))?;
         let given = declared.optional_text("secret_ref", 0, limits::SECRET_REF_CHARS)?;
         let known = concerned
             .iter()
@@ -135,71 +161,30 @@ impl CallbackPolicy {
             .or_else(|| concerned.iter().find(|(_, endpoint)| endpoint.url.is_none()))
             .map(|(_, endpoint)| *endpoint);
         let secret_ref = given.map(str::to_owned).or_else(|| known.and_then(|endpoint| endpoint.secret_ref.clone()));
-        if self.active(secret_ref.as_deref()).is_empty() {
+        let format = known.map(|known| known.format).unwrap_or_default();
+        let callback = Callback { url: url.to_owned(), secret_ref, format };
+        if let Some(problem) = self.problem(&callback, principal) {
             return Err(match given {
-                Some(_) => declared.error("secret_ref", "names no active callback secret of this server"),
-                None => raise.error(
-                    "callback",
-                    "needs a callback secret, and none is active; configure one, or name one with `secret_ref`",
-                ),
+                Some(_) => declared.error("secret_ref", problem),
+                None => raise.error("callback", problem),
             });
         }
-        let callback =
-            Callback { url: url.to_owned(), secret_ref, format: known.map(|known| known.format).unwrap_or_default() };
         declared.finish()?;
         Ok(Some(callback))
     }
-}
 
-/// Whether a text is an address that a callback can have. What its host resolves to is for the moment of the push.
-#[must_use]
-pub fn is_callback_url(text: &str) -> bool {
-    let lower = text.get(..8).unwrap_or(text).to_ascii_lowercase();
-    let scheme = ["https://", "http://"].into_iter().find(|scheme| lower.starts_with(scheme));
-    let Some(rest) = scheme.and_then(|scheme| text.get(scheme.len()..)) else { return false };
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(authority, |(host, _)| host);
-    text.len() <= limits::CALLBACK_URL_CHARS
-        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"#\\\"<>^`{|}".contains(&byte))
-        && !host.is_empty()
-        && !authority.contains('@')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_absolute_and_plain() {
-        for url in [
-            "http://127.0.0.1:8080/cb",
-            "https://example.com",
-            "HTTPS://example.com/a?b=c%20d",
-            "http://[::1]:80/",
-            "http://[::1]",
-            "http://2130706433/",
-        ] {
-            assert!(is_callback_url(url), "{url}");
+    /// Why a callback could not be signed for a principal, if it could not (rule H-4).
+    fn problem(&self, callback: &Callback, principal: &Principal) -> Option<&'static str> {
+        let secrets = self.active_for(callback.secret_ref.as_deref(), principal);
+        if secrets.is_empty() {
+            return Some(match callback.secret_ref {
+                Some(_) => "names no active callback secret of this server",
+                None => "needs a callback secret, and none is active; configure one, or name one with `secret_ref`",
+            });
         }
-        let long = format!("https://example.com/{}", "a".repeat(2048));
-        for text in [
-            "",
-            "http:",
-            "http://",
-            "http:///path",
-            "http://:80/",
-            "ftp://example.com",
-            "example.com",
-            "//example.com",
-            "https://user@example.com",
-            "https://example.com/#part",
-            "https://example.com/a b",
-            "https://example.com/\r\nx: y",
-            "https://exämple.com",
-            "javascript://example.com",
-            &long,
-        ] {
-            assert!(!is_callback_url(text), "{text}");
-        }
+        (!callback.format.can_be_signed_with(secrets)).then_some(
+            "must lead to secrets that can sign for this endpoint: its format is `standard-webhooks`, where each secret is \
+             `whsec_` and the base64 of 24 to 64 bytes; name such a set, or have one configured",
+        )
     }
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{error::DecisionError, limits};
+use super::{body, error::DecisionError, limits};
 use crate::{
     digest::Digest,
     id::{GrantHandle, RequestId, SessionRef},
-    json::DecodeError,
+    json::{DecodeError, Json},
     principal::Principal,
     timestamp::Timestamp,
 };
@@ -147,6 +147,16 @@ pub enum ReplayOutcome {
     Session(SessionRef),
     /// Anything else: the status was 200 and the body this text, returned byte for byte.
     Body(String),
+}
+
+/// The digest of a body that a repeat must equal (rule K-5), its numbers brought into their stored spelling. The commands
+/// know theirs; this is for a body that was refused.
+///
+/// # Errors
+///
+/// [`DecisionError::InvalidRequest`] for a body that has no canonical form: none such was ever taken.
+pub fn digest_of(body: &mut Json) -> Result<Digest, DecisionError> {
+    body::digest(body)
 }
 
 /// Looks a call up among the replays.

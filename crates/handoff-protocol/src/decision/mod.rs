@@ -43,6 +43,7 @@ mod authorization;
 mod backoff;
 mod body;
 mod callback;
+mod callback_url;
 mod cancel;
 pub mod capability;
 pub mod channels;
@@ -109,7 +110,8 @@ pub use self::{
     authority::Authority,
     authorization::{Authorization, BoundTo, Redemption},
     backoff::backoff,
-    callback::{Callback, CallbackEndpoint, CallbackFormat, CallbackPolicy, is_callback_url},
+    callback::{Callback, CallbackEndpoint, CallbackFormat, CallbackPolicy},
+    callback_url::{BadCallbackUrl, CallbackUrl},
     cancel::{Cancel, cancel},
     context::{Context, Policy, check_machine, check_person, check_scope},
     correct::{Correct, correct, correctable},
@@ -129,8 +131,8 @@ pub use self::{
     outreach::{Again, Asked, Outreach},
     progress::{Contributor, Endorsed, Progress, RecordedDisposition, Step},
     push::{
-        EndpointHealth, Push, PushAttempt, PushAttempts, PushLog, PushResult, Pushed, Redelivery, is_to_be_pushed,
-        push_body, pushed, requeue, rest, wake,
+        EndpointHealth, EndpointStanding, NO_ACTIVE_SECRET, Push, PushAttempt, PushAttempts, PushLog, PushResult,
+        PushStanding, Pushed, Redelivery, is_to_be_pushed, push_body, pushed, requeue, rest, wake,
     },
     raise::{Raise, join, raise},
     reassign::{Reassign, reassign},

@@ -14,7 +14,7 @@ use super::{
     limits,
     request::Request,
     signal::Signal,
-    terms::{PushOutcome, WaiterState},
+    terms::{EndpointState, PushOutcome, PushState, WaiterState},
     view::SignalView,
 };
 use crate::{
@@ -30,6 +30,9 @@ const DISABLED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 const UNRELATED: Duration = Duration::from_secs(60 * 60);
 /// How many attempts of a signal are kept.
 const KEPT_ATTEMPTS: usize = 100;
+
+/// What an attempt comes to that could not be signed, so that nothing was sent. It says nothing of the endpoint.
+pub const NO_ACTIVE_SECRET: &str = "no_active_secret";
 
 /// The push of one signal.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -91,6 +94,9 @@ pub struct PushLog {
     pub signal_id: SignalId,
     /// The attempts.
     pub data: Vec<PushAttempt>,
+    /// When the next one is due, as the last one planned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_attempt_at: Option<Timestamp>,
 }
 
 /// The attempts of a signal as served.
@@ -99,6 +105,66 @@ pub struct PushLog {
 pub struct PushAttempts {
     /// The last hundred, oldest first, each with its true number.
     pub data: Vec<PushAttempt>,
+    /// The push as a whole: what its tenant is told of an endpoint that fails (rule H-8). There is none where the request
+    /// names no callback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push: Option<PushStanding>,
+}
+
+/// How the push of a signal stands.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "CallbackPush")]
+pub struct PushStanding {
+    /// What receivers know each attempt by, and what can be redelivered.
+    pub delivery_id: DeliveryId,
+    /// What is to come of it.
+    pub state: PushState,
+    /// When the next attempt is due, if one is planned: also after one that the receiver refused.
+    pub next_attempt_at: Option<Timestamp>,
+    /// How its endpoint fares, over all signals that go there.
+    pub endpoint: EndpointStanding,
+}
+
+/// How an endpoint stands. Its address is not repeated.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "CallbackEndpointHealth")]
+pub struct EndpointStanding {
+    /// How it fares.
+    pub state: EndpointState,
+    /// Since when every attempt failed.
+    pub failing_since: Option<Timestamp>,
+    /// When it was disabled for that.
+    pub disabled_at: Option<Timestamp>,
+}
+
+impl PushAttempts {
+    /// What is served of a signal's attempts.
+    #[must_use]
+    pub fn new(signal: &Signal, log: Option<PushLog>, endpoint: Option<&EndpointHealth>) -> Self {
+        let (data, planned) = log.map(|log| (log.data, log.next_attempt_at)).unwrap_or_default();
+        let push = signal.push.as_ref().map(|push| {
+            let (failing_since, disabled_at) =
+                endpoint.map(|known| (known.failing_since, known.disabled_at)).unwrap_or_default();
+            let state = match (signal.acked_at, is_to_be_pushed(signal, endpoint)) {
+                (Some(_), _) => PushState::Acknowledged,
+                (None, true) => PushState::Pushing,
+                (None, false) => PushState::Resting,
+            };
+            let endpoint_state = match (disabled_at, failing_since) {
+                (Some(_), _) => EndpointState::Disabled,
+                (None, Some(_)) => EndpointState::Failing,
+                (None, None) => EndpointState::Working,
+            };
+            PushStanding {
+                delivery_id: push.delivery_id,
+                state,
+                // One that was asked for by hand is due at once.
+                next_attempt_at: planned.filter(|_| state == PushState::Pushing && !push.forced),
+                endpoint: EndpointStanding { state: endpoint_state, failing_since, disabled_at },
+            }
+        });
+        Self { data, push }
+    }
 }
 
 /// How an endpoint of a tenant fares.
@@ -231,14 +297,15 @@ pub fn pushed(
     let overtaken = push.requeued != began_with.requeued || push.attempts != began_with.attempts;
     push.attempts = push.attempts.saturating_add(1);
     let n = push.attempts;
+    let was_sent = attempt.error.as_deref() != Some(NO_ACTIVE_SECRET);
 
-    let mut log = log.cloned().unwrap_or(PushLog { signal_id: signal.id, data: Vec::new() });
+    let mut log = log.cloned().unwrap_or(PushLog { signal_id: signal.id, data: Vec::new(), next_attempt_at: None });
     log.data.push(PushAttempt { n, ..attempt });
     let old = log.data.len().saturating_sub(KEPT_ATTEMPTS);
     log.data.drain(..old);
 
     let before = endpoint.cloned().unwrap_or_else(|| EndpointHealth::unknown(push.callback.url_digest()));
-    let after = judged(&before, accepted, context.now);
+    let after = if was_sent { judged(&before, accepted, context.now) } else { before.clone() };
     let enabled = before.disabled_at.is_some() && after.disabled_at.is_none();
     let disabled_now = before.disabled_at.is_none() && after.disabled_at.is_some();
     let event = disabled_now.then(|| disabled(request, signal.id, push.delivery_id, &after));
@@ -252,6 +319,9 @@ pub fn pushed(
             let wait = backoff(n, Duration::from_secs(limits::RETRY_CAP_SECONDS), context.mint);
             again = Some(context.now.saturating_add(wait));
         }
+    }
+    if holds_timer {
+        log.next_attempt_at = again;
     }
     let mut request = request.clone();
     if signal.acked_at.is_none() {

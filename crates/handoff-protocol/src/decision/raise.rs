@@ -70,6 +70,18 @@ impl Raise {
     /// [`DecisionError::InsufficientScope`] for whoever may not raise, then the contract's code for the first fault of
     /// the body, naming the field and the mend.
     pub fn read(principal: &Principal, mut body: Json, policy: &Policy) -> Result<Self, DecisionError> {
+        Self::read_from(principal, &mut body, policy)
+    }
+
+    /// Reads a body that its caller keeps, with its numbers brought into their stored spelling.
+    ///
+    /// What a deployment takes changes with its configuration; whether a raise that is refused now was taken before, under
+    /// the same key (rule K-1, case 1), is told by its body.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_from(principal: &Principal, body: &mut Json, policy: &Policy) -> Result<Self, DecisionError> {
         check_machine(principal, Scope::RequestsWrite)?;
         // Before any of it is looked at: a ladder is work, and none is done for whoever may not give one.
         if RoutingAsk::is_said(body.get("routing")) {
@@ -79,8 +91,9 @@ impl Raise {
         if let Some(declared) = body.get("requires").filter(|declared| !declared.is_null()) {
             requires::check_vocabulary(declared)?;
         }
-        let digest = body::digest(&mut body)?;
-        let reader = ObjectReader::new(&body, "")?;
+        let digest = body::digest(body)?;
+        let body = &*body;
+        let reader = ObjectReader::new(body, "")?;
         let waiter_ref = WaiterRef::parse(reader.string("waiter_ref")?)?;
         prompt::check(reader.value("prompt")?)?;
         let declared = reader.required("requires")?;

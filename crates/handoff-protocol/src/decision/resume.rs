@@ -90,13 +90,33 @@ impl Continuation {
     ///
     /// # Errors
     ///
-    /// [`OpenError`] if the key is not configured any more, or what is kept was altered.
+    /// [`OpenError`] if the key is not configured any more, or what is kept was altered; what can be given back then is
+    /// [`without_payload`](Self::without_payload).
     pub fn resume(&self, tenant: OrgId, keyring: Option<&Keyring>) -> Result<Resumed, OpenError> {
         let payload = match &self.resume_payload {
             None => None,
             Some(sealed) => Some(STANDARD.encode(self.open(sealed, tenant, keyring)?)),
         };
         Ok(Resumed { reference: self.resume_ref.clone(), payload })
+    }
+
+    /// The same with nothing sealed: for a payload that opens no more. Its signals go on, and give a reference back if
+    /// there is one.
+    #[must_use]
+    pub fn without_payload(&self) -> Self {
+        Self { resume_payload: None, ..self.clone() }
+    }
+
+    /// Checks that the payload opens.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`].
+    pub fn check(&self, tenant: OrgId, keyring: Option<&Keyring>) -> Result<(), OpenError> {
+        match &self.resume_payload {
+            None => Ok(()),
+            Some(sealed) => self.open(sealed, tenant, keyring).map(drop),
+        }
     }
 
     /// The same under the current key; nothing if it is already, or seals nothing.

@@ -182,10 +182,33 @@ term! {
         Accepted = "accepted",
         /// It failed in a way that may pass: no connection, 5xx, 429.
         TransientFailure = "transient_failure",
-        /// It failed in a way that will not pass by itself.
+        /// The receiver refused it, with any other status. It is tried again all the same, until the acknowledgement: what
+        /// is permanent is the receiver's answer, as far as its status says (rules H-6, H-7).
         PermanentFailure = "permanent_failure",
         /// The receiver did not answer in time.
         Timeout = "timeout",
+    }
+}
+term! {
+    /// What is to come of the push of a signal (rules H-6, H-8).
+    PushState {
+        /// It is pushed until it is acknowledged.
+        Pushing = "pushing",
+        /// It waits for its endpoint, which is disabled, to work again. It can be polled for, and redelivered.
+        Resting = "resting",
+        /// It was acknowledged, and is pushed no more.
+        Acknowledged = "acknowledged",
+    }
+}
+term! {
+    /// How an endpoint fares (rule H-8).
+    EndpointState {
+        /// The last attempt of any signal succeeded, or none was made yet.
+        Working = "working",
+        /// Every attempt failed for a while.
+        Failing = "failing",
+        /// Every attempt failed for a day, so that nothing is pushed there; a redelivery that succeeds enables it.
+        Disabled = "disabled",
     }
 }
 term! {

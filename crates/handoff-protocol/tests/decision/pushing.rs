@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 use handoff_protocol::{
     callback::CallbackSecret,
     decision::{
-        CallbackEndpoint, CallbackFormat, CallbackPolicy, DecisionError, EndpointHealth, Policy, PushAttempt, PushLog,
-        Pushed, Raise, Request, Signal, is_to_be_pushed, push_body, pushed, raise, requeue, rest,
-        terms::{PushOutcome, SignalType, WaiterState},
+        CallbackEndpoint, CallbackFormat, CallbackPolicy, DecisionError, EndpointHealth, NO_ACTIVE_SECRET, Policy,
+        PushAttempt, PushAttempts, PushLog, Pushed, Raise, Request, Signal, is_to_be_pushed, push_body, pushed, raise,
+        requeue, rest,
+        terms::{EndpointState, PushOutcome, PushState, SignalType, WaiterState},
         view::SignalView,
     },
     id::PrincipalId,
@@ -92,6 +93,10 @@ impl Receiver {
 
     fn push(&mut self, outcome: PushOutcome) -> Pushed {
         let attempt = attempt(&self.scene, outcome);
+        self.record(attempt)
+    }
+
+    fn record(&mut self, attempt: PushAttempt) -> Pushed {
         let began_with = self.signal.push.clone().unwrap();
         let (log, endpoint) = (self.log.as_ref(), self.endpoint.as_ref());
         let mut context = self.scene.context();
@@ -147,6 +152,79 @@ fn a_callback_needs_a_secret_that_is_active() {
 }
 
 #[test]
+fn what_could_not_be_signed_in_the_format_of_its_endpoint_is_refused_with_the_field_and_the_mend() {
+    const STANDARD: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
+    let own = "https://own.example/";
+    let standard = |url: Option<&str>, secret_ref: Option<&str>| CallbackEndpoint {
+        format: CallbackFormat::StandardWebhooks,
+        ..endpoint(machine().id(), url, secret_ref)
+    };
+    let with_endpoint = |endpoint: CallbackEndpoint| {
+        policy(CallbackPolicy {
+            secrets: secrets(&["a"]),
+            named: [("good".to_owned(), secrets(&[STANDARD])), ("mixed".to_owned(), secrets(&[STANDARD, "b"]))].into(),
+            endpoints: vec![endpoint],
+            ..CallbackPolicy::default()
+        })
+    };
+    let call = |more: &str| calling(&format!(r#"{{"url":"{own}"{more}}}"#));
+    for (policy, body, field) in [
+        (with_endpoint(standard(None, None)), call(""), "`callback` "),
+        (with_endpoint(standard(Some(own), Some("good"))), call(r#","secret_ref":"mixed""#), "`callback.secret_ref` "),
+        (with_endpoint(standard(None, Some("mixed"))), call(""), "`callback` "),
+        // What a deployment configured wrongly is not pushed unsigned either.
+        (with_endpoint(standard(Some(own), Some("mixed"))), approve(), "`callback` "),
+        (with_endpoint(standard(Some(own), Some("gone"))), approve(), "`callback` "),
+    ] {
+        let refused = settled(&body, &machine(), &policy).unwrap_err().to_string();
+        assert!(refused.contains(field), "{refused} is about {field}");
+        assert!(refused.contains("24 to 64 bytes") || refused.contains("no active"), "{refused} says the mend");
+    }
+    let good = with_endpoint(standard(Some(own), Some("good")));
+    assert_eq!(settled(&call(""), &machine(), &good).unwrap(), Some((own.to_owned(), Some("good".to_owned()))));
+}
+
+#[test]
+fn secrets_that_are_bound_to_an_owner_sign_for_nobody_else() {
+    let by_name = calling(&format!(r#"{{"url":"{URL}","secret_ref":"billing"}}"#));
+    let bound = |owner: PrincipalId| {
+        policy(CallbackPolicy {
+            secrets: secrets(&["a"]),
+            named: [("billing".to_owned(), secrets(&["b"]))].into(),
+            owners: [("billing".to_owned(), owner)].into(),
+            ..CallbackPolicy::default()
+        })
+    };
+    let mut stranger = machine_of(78);
+    stranger.tenant = handoff_protocol::id::OrgId::from_ulid(handoff_protocol::id::Ulid::from_u128(9));
+    let (tenants, machines) = (bound(PrincipalId::Org(tenant())), bound(machine().id().unwrap()));
+    assert!(settled(&by_name, &machine(), &tenants).is_ok() && settled(&by_name, &machine_of(77), &tenants).is_ok());
+    assert!(settled(&by_name, &machine(), &machines).is_ok());
+    let unknown = settled(&by_name, &machine(), &policy(CallbackPolicy::default())).unwrap_err();
+    for (principal, policy) in [(&stranger, &tenants), (&stranger, &machines), (&machine_of(77), &machines)] {
+        assert_eq!(settled(&by_name, principal, policy).unwrap_err(), unknown, "as if there were no such name");
+    }
+}
+
+#[test]
+fn one_host_is_one_destination_whatever_the_path_and_the_query_are() {
+    let destination = |url: &str| {
+        let body = calling(&format!(r#"{{"url":"{url}"}}"#));
+        let policy = policy(CallbackPolicy { secrets: secrets(&["a"]), ..CallbackPolicy::default() });
+        let command = Raise::read(&machine(), json(&body), &policy).unwrap();
+        let request = raise(&command, &machine(), None, &mut Scene::new().context()).unwrap().request;
+        request.callback.unwrap().destination()
+    };
+    let one = destination("https://a.example/cb?id=1");
+    for same in ["https://a.example/cb?id=2", "https://a.example:443", "HTTPS://A.example/other"] {
+        assert_eq!(destination(same), one, "{same}");
+    }
+    for other in ["http://a.example/cb?id=1", "https://a.example:8443/", "https://b.example/"] {
+        assert_ne!(destination(other), one, "{other}");
+    }
+}
+
+#[test]
 fn who_names_no_address_has_that_of_its_key_then_of_its_tenant_then_of_everybody() {
     let (own, tenants, everybodys) = ("https://own.example/", "https://tenant.example/", "https://all.example/");
     let with_endpoints = |endpoints: Vec<CallbackEndpoint>| {
@@ -154,6 +232,7 @@ fn who_names_no_address_has_that_of_its_key_then_of_its_tenant_then_of_everybody
             secrets: secrets(&["a"]),
             named: [("billing".to_owned(), secrets(&["b"]))].into(),
             endpoints,
+            ..CallbackPolicy::default()
         })
     };
     let all = with_endpoints(vec![
@@ -281,6 +360,54 @@ fn an_endpoint_that_failed_for_a_day_is_disabled_once_and_one_success_before_tha
     receiver.goes(PushOutcome::Accepted);
     receiver.pass(HOUR);
     assert!(receiver.push(PushOutcome::Timeout).event.is_none());
+}
+
+#[test]
+fn attempts_tell_what_is_to_come_and_whether_the_endpoint_is_disabled() {
+    let mut receiver = Receiver::new();
+    let shown = |receiver: &Receiver| {
+        PushAttempts::new(&receiver.signal, receiver.log.clone(), receiver.endpoint.as_ref()).push.unwrap()
+    };
+    let fresh = shown(&receiver);
+    assert_eq!((fresh.state, fresh.endpoint.state), (PushState::Pushing, EndpointState::Working));
+    assert_eq!(
+        (Some(fresh.delivery_id), fresh.next_attempt_at),
+        (receiver.signal.push.as_ref().map(|p| p.delivery_id), None)
+    );
+    let since = receiver.scene.now;
+    let again = receiver.push(PushOutcome::PermanentFailure).again;
+    let failing = shown(&receiver);
+    assert_eq!((failing.endpoint.state, failing.endpoint.failing_since), (EndpointState::Failing, Some(since)));
+    assert!(again.is_some() && failing.next_attempt_at == again, "a refusal is tried again, and that is told");
+    for _ in 0..24 {
+        receiver.pass(HOUR);
+        receiver.goes(PushOutcome::PermanentFailure);
+    }
+    let disabled = shown(&receiver);
+    assert_eq!((disabled.state, disabled.endpoint.state), (PushState::Resting, EndpointState::Disabled));
+    assert_eq!((disabled.endpoint.disabled_at, disabled.next_attempt_at), (Some(receiver.scene.now), None));
+    receiver.signal = requeue(&receiver.signal, receiver.scene.now).unwrap().0;
+    assert_eq!(shown(&receiver).state, PushState::Pushing, "asked for by hand");
+    receiver.goes(PushOutcome::Accepted);
+    assert_eq!(shown(&receiver).endpoint.state, EndpointState::Working);
+    receiver.signal.acked_at = Some(receiver.scene.now);
+    assert_eq!((shown(&receiver).state, shown(&receiver).next_attempt_at), (PushState::Acknowledged, None));
+    receiver.signal.push = None;
+    assert_eq!(PushAttempts::new(&receiver.signal, None, None), PushAttempts::default());
+}
+
+#[test]
+fn what_could_not_be_signed_says_nothing_of_the_endpoint() {
+    let mut receiver = Receiver::new();
+    for _ in 0..30 {
+        let unsigned = PushAttempt {
+            error: Some(NO_ACTIVE_SECRET.to_owned()),
+            ..attempt(&receiver.scene, PushOutcome::PermanentFailure)
+        };
+        let after = receiver.record(unsigned);
+        assert!(after.event.is_none() && after.endpoint.is_none() && after.again.is_some());
+        receiver.pass(HOUR);
+    }
 }
 
 #[test]

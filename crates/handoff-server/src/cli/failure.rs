@@ -32,8 +32,18 @@ pub(super) enum Failure {
     Entropy(#[from] EntropyError),
     #[error(transparent)]
     Continuation(#[from] ContinuationError),
-    #[error("{0} continuation keys are in use and not configured; put them back")]
-    KeysMissing(usize),
+    #[error("continuation data is sealed with the key `{0}`, which is not configured; put it back")]
+    KeysMissing(String),
+    #[error(
+        "continuation data is sealed with another key of the name `{0}` than the one that is configured; put that key back \
+         under this name, and give the new one a name of its own"
+    )]
+    KeysChanged(String),
+    #[error(
+        "payloads that do not open: {0}. Their signals go on without them; `handoffd continuation reseal \
+         --forget-unreadable` gives up those that were altered, `--forget-key NAME` those of a key that is lost"
+    )]
+    Unreadable(u64),
     #[error(transparent)]
     PrivateFile(#[from] PrivateFileError),
     #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]

@@ -18,6 +18,7 @@ use std::{
 };
 
 use clap::{Parser, Subcommand, error::ErrorKind};
+use handoff_engine::decision::Forget;
 use handoff_protocol::id::OrgId;
 
 use self::failure::Failure;
@@ -101,10 +102,19 @@ enum ConfigCommand {
 
 #[derive(Debug, Subcommand)]
 enum ContinuationCommand {
-    /// List each key with how much it seals; fails if one that is in use is not configured
+    /// List each key with how much it seals; fails if one that is in use is not configured, or something does not open
     Keys,
     /// Seal everything anew under the current key; can be stopped and repeated, also while servers run
-    Reseal,
+    ///
+    /// What does not open is named and left as it is, the rest is sealed, and the command fails.
+    Reseal {
+        /// Give up payloads that were altered: their signals give none back any more
+        #[arg(long)]
+        forget_unreadable: bool,
+        /// Give up what a key sealed that is lost, or that has become another one; nothing that opens is given up
+        #[arg(long, value_name = "NAME")]
+        forget_key: Vec<String>,
+    },
 }
 
 const VARIABLES: &str = "\
@@ -157,7 +167,9 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
             Command::Migrate => migrate::run(file),
             Command::VerifyChain { tenant } => verify_chain::run(file, tenant).await,
             Command::Continuation { command: ContinuationCommand::Keys } => continuation::keys(file).await,
-            Command::Continuation { command: ContinuationCommand::Reseal } => continuation::reseal(file).await,
+            Command::Continuation { command: ContinuationCommand::Reseal { forget_unreadable, forget_key } } => {
+                continuation::reseal(file, &Forget { unreadable: forget_unreadable, keys: forget_key }).await
+            }
             Command::InjectChannelMessage { request, channel, text } => {
                 record::inject(file, &request, &channel, &text).await
             }

@@ -52,8 +52,8 @@ impl Reading<'_> {
         let mut channels = self.tables(SECTION, value, KEYS, read)?;
         let mut names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
         names.sort_unstable();
-        if names.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
-            return Err(self.fault(value.span(), "`channels`: two channels have one name"));
+        if let Some([name, _]) = names.array_windows().find(|[one, other]| one == other) {
+            return Err(self.fault(value.span(), format!("`channels`: two channels have the name `{name}`")));
         }
         for channel in &mut channels {
             if let ChannelKind::Command { program, .. } = &mut channel.kind

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
-use handoff_protocol::{decision::CallbackFormat, duration::ExactDuration, json::Json};
+use handoff_protocol::{
+    decision::{CallbackFormat, CallbackUrl},
+    duration::ExactDuration,
+    json::Json,
+};
 
 use super::{Config, LogFormat, sections::inline, setting};
 use crate::database_url::DatabaseUrl;
@@ -95,7 +99,13 @@ impl Config {
         }
         for (name, secrets) in &self.callbacks.named {
             let secrets = vec![quoted(REDACTED); secrets.len()].join(", ");
-            let _ = writeln!(text, "{} = [{secrets}]", quoted(name));
+            let _ = match self.callbacks.owners.get(name) {
+                None => writeln!(text, "{} = [{secrets}]", quoted(name)),
+                Some(owner) => {
+                    let owner = quoted(&owner.to_string());
+                    writeln!(text, "{} = {{ owner = {owner}, secrets = [{secrets}] }}", quoted(name))
+                }
+            };
         }
         for endpoint in &self.callbacks.endpoints {
             text.push_str("\n[[callback_endpoints]]\n");
@@ -104,7 +114,7 @@ impl Config {
                 CallbackFormat::StandardWebhooks => "standard-webhooks",
             };
             let lines = [
-                ("url", endpoint.url.clone()),
+                ("url", endpoint.url.as_deref().map(redacted_url)),
                 ("owner", endpoint.owner.map(|owner| owner.to_string())),
                 ("secrets", endpoint.secret_ref.clone()),
                 ("format", Some(format.to_owned())),
@@ -116,6 +126,12 @@ impl Config {
             }
         }
     }
+}
+
+/// An address without its path and query, which may hold what only the receiver should know.
+fn redacted_url(url: &str) -> String {
+    let Ok(read) = CallbackUrl::parse(url) else { return REDACTED.to_owned() };
+    if read.target() == "/" { read.origin() } else { format!("{}/{REDACTED}", read.origin()) }
 }
 
 /// A duration as the help spells it, in hours where it is whole ones.

@@ -73,20 +73,20 @@ impl Config {
         if let Some(path) = source.path(&setting::SIGNING_KEY_FILE) {
             config.signing_key = path;
         }
-        source.fill(&setting::CALLBACK_SECRETS, callbacks::read_secrets, &mut config.callbacks.secrets)?;
+        let mut unnamed = Vec::new();
+        source.fill(&setting::CALLBACK_SECRETS, callbacks::read_secrets, &mut unnamed)?;
         source.fill(&setting::CALLBACK_GUARD, |text| read_switch(text).map(Some), &mut config.callback_guard)?;
         source.fill(&setting::CONTINUATION_KEYS, read_keys, &mut config.continuation)?;
         config.tenants = source.file.tenants;
         for (channel, place) in source.file.channels {
             if let ChannelKind::Webhook { secrets: Some(name) } = &channel.kind
-                && !source.file.callbacks.has(name)
+                && let Some(problem) = source.file.callbacks.problem_of_channel(&channel.name, name)
             {
-                return Err(place.saying("a channel names a set of `callback_secret_sets` that is not there"));
+                return Err(place.saying(problem));
             }
             config.channels.push(channel);
         }
-        let given = source.file.callbacks;
-        (config.callbacks.named, config.callbacks.endpoints) = given.checked(&config.callbacks.secrets)?;
+        config.callbacks = source.file.callbacks.checked(unnamed)?;
         config.schemas = source.file.schemas;
         config.sinks = source.file.sinks;
         Ok(config)

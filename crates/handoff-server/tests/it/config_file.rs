@@ -31,9 +31,11 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
             "database_url = 'sqlite:{}/a.db'\nbind = \"127.0.0.1:7\"\nlink_only_permitted = true\nmax_quorum = 3\nsweep_interval_ms = 100\n\
              rate_limit_per_minute = 5\nidempotency_window = \"P2D\"\nlog = \"json\"\nsigning_key_file = \"k.json\"\n\
              bootstrap_json = {quoted}\ncallback_secrets = \"whsec_hunter2\"\ncallback_guard = true\n\
-             continuation_keys = \"k1:{}\"\n\n[callback_secret_sets]\nbilling = [\"whsec_hunter2\", \"whsec_b\"]\n\n\
+             continuation_keys = \"k1:{}\"\n\n[callback_secret_sets]\nbilling = [\"whsec_hunter2\", \"whsec_b\"]\n\
+             own = {{ owner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\", secrets = [\"whsec_hunter2\"] }}\n\n\
              [[callback_endpoints]]\nowner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\"\nsecrets = \"billing\"\n\n\
-             [[callback_endpoints]]\nurl = \"https://a.example/cb\"\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n\
+             [[callback_endpoints]]\nurl = \"https://a.example/cb?token=hunter2\"\n\n\
+             [[callback_endpoints]]\nurl = \"https://b.example\"\n\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n\
              [sinks]\nvault = [\"bin/put\", \"-v\"]\ndefault = [\"true\"]\n",
             directory.path().display(),
             "0".repeat(64)
@@ -58,7 +60,9 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         "continuation_keys = \"[redacted]\"",
         "\"billing\" = [\"[redacted]\", \"[redacted]\"]",
         "owner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\"",
-        "url = \"https://a.example/cb\"",
+        "\"own\" = { owner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\", secrets = [\"[redacted]\"] }",
+        "url = \"https://a.example/[redacted]\"",
+        "url = \"https://b.example\"",
         "format = \"handoff\"",
         "# max_connections is not set",
         "capability_transport_base = \"wss://127.0.0.1:8443\"",
@@ -74,10 +78,14 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
 
     // What was redacted is not taken for what it was.
     let without = text.replace("bootstrap_json", "# bootstrap_json");
-    let redacted = write(directory.path(), &without);
-    let refused = run(&["--config", redacted.to_str().unwrap(), "config", "check"], &[]);
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("put the secret itself"));
-    let whole = without.replace("\"[redacted]\"", "\"whsec_c\"");
+    let with_address = without.replace("/[redacted]", "/cb");
+    for (text, mend) in [(&without, "put the address itself"), (&with_address, "put the secret itself")] {
+        let redacted = write(directory.path(), text);
+        let refused = run(&["--config", redacted.to_str().unwrap(), "config", "check"], &[]);
+        let words = String::from_utf8(refused.stderr).unwrap();
+        assert!(words.contains(mend), "no `{mend}` in {words}");
+    }
+    let whole = with_address.replace("\"[redacted]\"", "\"whsec_c\"");
     let again = write(directory.path(), &whole.replace("continuation_keys", "# continuation_keys"));
     let output = run(&["--config", again.to_str().unwrap(), "config", "check"], &[]);
     let printed = String::from_utf8(output.stdout).unwrap();
@@ -88,6 +96,9 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
 fn a_fault_names_the_line_and_the_mend_and_repeats_no_value() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("broken.json"), r#"{"type":"sausage"}"#).unwrap();
+    let secrets: Vec<String> = (0..17).map(|n| format!("whsec_hunter2{n}")).collect();
+    let too_many = format!("callback_secrets = \"{}\"", secrets.join(","));
+    let too_many_named = format!("[callback_secret_sets]\nb = [\"{}\"]", secrets.join("\", \""));
     for (line, fault) in [
         ("bnd = \"hunter2\"", "line 2: `bnd` is not a known key; did you mean `bind`?"),
         ("link_only_permited = true", "did you mean `link_only_permitted`?"),
@@ -105,8 +116,37 @@ fn a_fault_names_the_line_and_the_mend_and_repeats_no_value() {
         ("[callback_secret_sets]\nbilling = \"hunter2\"", "line 3: `callback_secret_sets` is a section"),
         ("[callback_secret_sets]\nbilling = [\"\"]", "line 3: a callback secret must not be empty"),
         ("[callback_endpoints]\nurl = \"https://hunter2.example\"", "line 2: `callback_endpoints` is a list"),
-        ("[[callback_endpoints]]\nurl = \"hunter2\"", "line 3: `url`: expected an absolute"),
+        ("[[callback_endpoints]]\nurl = \"hunter2\"", "line 3: `url`: must be an absolute address"),
+        ("[[callback_endpoints]]\nurl = \"https://hunter2:99999/\"", "line 3: `url`: must have a port from 1 to 65535"),
+        ("[[callback_endpoints]]\nurl = \"https://u:hunter2@a/\"", "line 3: `url`: must not have a user"),
         ("[[callback_endpoints]]\nowner = \"hunter2\"", "line 3: `owner`: expected the id of a machine"),
+        ("[[callback_endpoints]]\nowner = \"usr_01K3M7QW8ZC4YRXB2N6VD9FTHE\"", "line 3: `owner`: expected the id of a"),
+        (too_many.as_str(), "line 2: `callback_secrets`: at most 16 secrets can be active at once"),
+        (too_many_named.as_str(), "line 3: at most 16 secrets can be active at once"),
+        ("[callback_secret_sets]\nb = { owner = \"hunter2\", secrets = [] }", "line 3: `owner`: expected the id"),
+        (
+            "[callback_secret_sets]\nb = { secrets = [\"a\"], x = \"hunter2\" }",
+            "line 3: `callback_secret_sets` is a section",
+        ),
+        (
+            "[callback_secret_sets]\nb = { owner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\" }",
+            "line 3: `callback_secret_sets` is",
+        ),
+        (
+            "[callback_secret_sets]\nb = { owner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\", secrets = [\"a\"] }\n\
+             [[callback_endpoints]]\nurl = \"https://a.example\"\nsecrets = \"b\"",
+            "line 4: the set `b` is bound to an owner that is not the endpoint's",
+        ),
+        (
+            "[callback_secret_sets]\nb = { owner = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHE\", secrets = [\"a\"] }\n\
+             [[channels]]\nname = \"x\"\nkind = \"webhook\"\nsecrets = \"b\"",
+            "the channel `x` serves every tenant and names the set `b`, which is bound to an owner",
+        ),
+        (
+            "[callback_secret_sets]\nbilling = [\"a\"]\n[[callback_endpoints]]\nurl = \"https://a.example\"\nsecrets = \
+             \"hunter2\"",
+            "that is not there; there are `billing`",
+        ),
         ("[[callback_endpoints]]\nformat = \"hunter2\"", "line 3: `format`: expected `handoff` or"),
         ("[[callback_endpoints]]\nformat = \"handoff\"", "line 2: an endpoint has a `url`, an `owner`, or both"),
         ("[[callback_endpoints]]\nurl = \"https://a.example\"", "line 2: its secrets are not configured"),

@@ -90,6 +90,22 @@ fn keys_rotate_and_one_that_is_in_use_is_not_dropped() {
     assert!(!refused.status.success() && words.contains("sealed with the key `a`"), "{words}");
     let (code, listed) = command(&["continuation", "keys"], &new);
     assert!(code == Some(1) && listed.contains("a\t2\tin use and MISSING"), "{listed}");
+    assert!(listed.contains("sealed with the key `a`, which is not configured; put it back"), "{listed}");
+    // A key of the same name is not that key, and is told apart before anything is sealed with it.
+    let other = format!("a:{}", "9".repeat(64));
+    let refused = handoffd(
+        &["serve"],
+        &[
+            ("HANDOFF_DATABASE_URL", url(&database).as_str()),
+            ("HANDOFF_BIND", "127.0.0.1:0"),
+            ("HANDOFF_CONTINUATION_KEYS", &other),
+        ],
+    );
+    let refused = { refused }.output().unwrap();
+    let words = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && words.contains("another key of the name `a`"), "{words}");
+    let (code, listed) = command(&["continuation", "keys"], &other);
+    assert!(code == Some(1) && listed.contains("a\t2\tcurrent; 2 sealed with ANOTHER key of this name"), "{listed}");
 
     // A server of the new key works beside what the old one sealed, and a command seals it anew.
     let server = serve(&database, &both);
@@ -105,6 +121,12 @@ fn keys_rotate_and_one_that_is_in_use_is_not_dropped() {
     }
     let (_, listed) = command(&["continuation", "keys"], &both);
     assert_eq!(listed, "b\t2\tcurrent\na\t0\tcan be dropped\n");
+    // A key that is lost pins nobody: what it sealed is named, and given up by its name alone.
+    let lost = key("c");
+    for arguments in [&["continuation", "reseal"][..], &["continuation", "reseal", "--forget-unreadable"]] {
+        let (code, said) = command(arguments, &lost);
+        assert!(code == Some(1) && said.contains("left as it is"), "{said}");
+    }
     drop(server);
     let server = serve(&database, &new);
     assert_eq!(given_back(&server, "run:2", &second), PAYLOAD);

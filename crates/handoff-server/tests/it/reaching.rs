@@ -150,8 +150,11 @@ fn a_fault_in_a_section_names_its_place_and_the_mend() {
             "\n[[channels]]\nname = \"x\"\nkind = \"telepathy\"".to_owned(),
             "`channels: kind` must be one of `command`, `webhook`",
         ),
-        ("\n[[channels]]\nname = \"pager\"\nkind = \"webhook\"".to_owned(), "two channels have one name"),
-        ("\n[[channels]]\nname = \"x\"\nkind = \"webhook\"\nsecrets = \"hunter2\"".to_owned(), "that is not there"),
+        ("\n[[channels]]\nname = \"pager\"\nkind = \"webhook\"".to_owned(), "two channels have the name `pager`"),
+        (
+            "\n[[channels]]\nname = \"x\"\nkind = \"webhook\"\nsecrets = \"hunter2\"".to_owned(),
+            "the channel `x` names a set of `callback_secret_sets` that is not there; there is none",
+        ),
         (
             "\n[[channels]]\nname = \"x\"\nkind = \"command\"\nprogram = \"x\"\ntime_limit_seconds = 60".to_owned(),
             "time_limit_seconds` must be an integer from 1 to 9",

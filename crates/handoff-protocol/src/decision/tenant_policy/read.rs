@@ -8,6 +8,7 @@ use crate::{
     decision::{
         authority::Authority,
         body,
+        callback_url::CallbackUrl,
         error::DecisionError,
         limits, raise,
         routing::{self, RoutingAsk},
@@ -146,14 +147,7 @@ fn callbacks(reader: ObjectReader<'_, '_>) -> Result<Vec<CallbackEndpoint>, Deco
 
 fn endpoint(reader: ObjectReader<'_, '_>) -> Result<CallbackEndpoint, DecodeError> {
     let url = reader.text("url", 1, limits::CALLBACK_URL_CHARS)?;
-    let authority = url.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    match authority {
-        Some(authority) if authority.contains('@') => {
-            return Err(reader.error("url", "must not hold a user or a password"));
-        }
-        Some(authority) if !authority.is_empty() && (url.starts_with("https://") || url.starts_with("http://")) => {}
-        _ => return Err(reader.error("url", "must be an address that begins with `https://` or `http://`")),
-    }
+    CallbackUrl::parse(url).map_err(|error| reader.error("url", error.to_string()))?;
     let mut secret_refs = Vec::new();
     if let Some(array) = reader.optional_array("secret_refs")? {
         array.count_within(0, 2)?;
