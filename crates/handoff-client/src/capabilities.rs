@@ -6,12 +6,19 @@ use handoff_protocol::{
         view::SinkValuesResult,
         wire::{ResolveBody, RevokeBody, ToBody as _},
     },
-    id::{GrantHandle, SessionRef},
+    id::{GrantHandle, RequestId, SessionRef},
     json::{Json, Object},
     secret::Secret,
 };
 
-use crate::{address::path, call::Call, client::Client, error::ClientError, key::CallKey, requests::key_or_minted};
+use crate::{
+    address::{path, with_query},
+    call::Call,
+    client::Client,
+    error::ClientError,
+    key::CallKey,
+    requests::key_or_minted,
+};
 
 impl Client {
     /// A grant and what it may touch: read it, and show it to the person, before a session is opened.
@@ -71,7 +78,8 @@ impl Client {
     }
 
     /// Hands values to the sink that a request declares, an object of one member a field. They go no further than the
-    /// sink; the answer then says `{"provided": true}` for each.
+    /// sink; the answer then says `{"provided": true}` for each. Of several requests that declare the place the newest is
+    /// meant: whoever answers one says so with [`submit_values_for`](Self::submit_values_for).
     ///
     /// # Errors
     ///
@@ -82,9 +90,34 @@ impl Client {
         values: &Secret<Object>,
         key: Option<&CallKey>,
     ) -> Result<SinkValuesResult, ClientError> {
+        self.submit(path(&["sinks", reference, "values"])?, values, key).await
+    }
+
+    /// The same for one request: the values go to its sink or to none, whatever other request declares the same place.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn submit_values_for(
+        &self,
+        request: RequestId,
+        reference: &str,
+        values: &Secret<Object>,
+        key: Option<&CallKey>,
+    ) -> Result<SinkValuesResult, ClientError> {
+        let path = path(&["sinks", reference, "values"])?;
+        self.submit(with_query(path, &[("request_id", &request.to_string())]), values, key).await
+    }
+
+    async fn submit(
+        &self,
+        path: String,
+        values: &Secret<Object>,
+        key: Option<&CallKey>,
+    ) -> Result<SinkValuesResult, ClientError> {
         let key = key_or_minted(key)?;
         let body = Secret::new(Json::object([("values", Json::Object(values.expose().clone()))]));
-        self.call(Call::post(path(&["sinks", reference, "values"])?, body.expose()).under(&key)).await
+        self.call(Call::post(path, body.expose()).under(&key)).await
     }
 }
 

@@ -10,8 +10,8 @@ use handoff_protocol::{
 };
 use tokio::time::timeout;
 
-/// How long a sink may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a sink may take: less than the 30 seconds for which clients wait, so that they hear what came of it.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Takes values that a person gave for a request, and keeps them or uses them as its deployment sees fit.
 ///

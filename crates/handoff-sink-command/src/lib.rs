@@ -3,7 +3,7 @@
 //! Handoff keeps no secrets (rule K-S4). A deployment that wants them somewhere brings a program that puts them there: it
 //! is started for each submission, gets one JSON document on its standard input, and says by its exit status whether it
 //! took the values. They stand in no argument and in no variable, since others on a machine can read those, and what the
-//! program prints is thrown away, since it may repeat them.
+//! program prints is thrown away, since it may repeat them. Of the server's environment it gets `PATH` alone.
 //!
 //! ```json
 //! {"request_id":"req_…","reference":"opaque:bs_4KpQ","op":"submit_credentials","submitted_by":"usr_…",
@@ -13,7 +13,7 @@
 //! `submission` is the same text when the same submission comes again, where its caller gave an idempotency key: a program
 //! that remembers it applies nothing twice.
 
-use std::{ffi::OsString, fmt, path::PathBuf, process::Stdio};
+use std::{env, ffi::OsString, fmt, path::PathBuf, process::Stdio};
 
 use async_trait::async_trait;
 use handoff_engine::sink::{SecretSink, SinkDelivery, SinkError};
@@ -41,6 +41,9 @@ impl SecretSink for CommandSink {
         let text = document(&delivery);
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
+            // The server's own environment may hold keys and tokens, which are nothing to this program.
+            .env_clear()
+            .envs(env::var_os("PATH").map(|path| ("PATH", path)))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -21,7 +21,10 @@ const ASK: &str = r#"{"waiter_ref":"run:1","prompt":{"title":"Sign in?"},"requir
 
 /// An engine whose provider `vault` is this shell script, and a person who may submit.
 async fn engine(script: &str, file: &Path) -> (Engine, Principal) {
-    let sink = CommandSink::new("/bin/sh", ["-c".into(), script.into(), file.into()]);
+    engine_with(CommandSink::new("/bin/sh", ["-c".into(), script.into(), file.into()])).await
+}
+
+async fn engine_with(sink: CommandSink) -> (Engine, Principal) {
     let clock = Arc::new(VirtualClock::default());
     let store = MemoryStore::new(clock, Arc::new(SeededEntropy::new(1)));
     let engine = Engine::builder().store(Arc::new(store)).sink("vault", Arc::new(sink)).build().await.unwrap();
@@ -55,15 +58,33 @@ async fn a_program_gets_the_values_on_its_standard_input() {
 }
 
 #[tokio::test]
+async fn of_the_servers_environment_a_program_gets_the_path_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("taken");
+    let (engine, person) = engine(r#"env > "$0""#, &file).await;
+    engine.submit_values(&person, "opaque:1", values(), None).await.unwrap();
+    let environment = fs::read_to_string(&file).unwrap();
+    let names: Vec<&str> = environment.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
+    assert!(names.contains(&"PATH"), "{environment}");
+    // A shell sets a few of its own.
+    let of_the_shell = ["PATH", "PWD", "SHLVL", "_", "OLDPWD"];
+    assert!(names.iter().all(|name| of_the_shell.contains(name)), "{names:?}");
+    assert!(std::env::vars().any(|(name, _)| !of_the_shell.contains(&name.as_str())), "there was something to inherit");
+}
+
+#[tokio::test]
 async fn a_program_that_fails_or_does_not_exist_fails_the_submission_and_says_nothing_of_it() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("taken");
     let (failing, person) = engine(r#"cat; cat >&2; exit 3"#, &file).await;
     let refused = failing.submit_values(&person, "opaque:1", values(), None).await.unwrap_err();
-    assert_eq!(refused.code(), ErrorCode::InternalError);
+    assert_eq!(refused.code(), ErrorCode::DeliveryUnavailable);
     assert!(!refused.to_string().contains("hunter2"));
     let missing = CommandSink::new(directory.path().join("no-such-program"), []);
     assert!(!format!("{missing:?}").is_empty());
+    let (missing, person) = engine_with(missing).await;
+    let refused = missing.submit_values(&person, "opaque:1", values(), None).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::DeliveryUnavailable);
 }
 
 #[tokio::test]

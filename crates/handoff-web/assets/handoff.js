@@ -77,8 +77,8 @@
   // a question that changed stays, to be taken over.
   const refreshRequest = async (standing) => {
     const settled = !standing.endsWith("-pending");
-    const form = document.getElementById("answer");
-    const barred = form ? [...form.elements].filter((one) => settled || one.localName === "button") : [];
+    const elements = [...document.querySelectorAll(".answer, .besides form")].flatMap((form) => [...form.elements]);
+    const barred = elements.filter((one) => settled || one.localName === "button");
     for (const control of barred) control.disabled = true;
     say(settled ? "live-settled" : "live-changed");
     if (!settled) return;

@@ -11,7 +11,7 @@ use crate::{
     notice::Fault,
     reader::Reader,
     session::Visitor,
-    words::{FieldFault, Words},
+    words::{FieldFault, Saying, Words},
 };
 
 /// What was submitted and not recorded, for filling the form in again.
@@ -22,6 +22,8 @@ pub(crate) struct Faulty<'a> {
     pub(crate) note_too_long: bool,
     /// Whether the question is not the one any more that the form was shown with.
     pub(crate) is_stale: bool,
+    /// What to say of it, where it is nothing about the answer itself.
+    pub(crate) saying: Option<Saying>,
 }
 
 /// A form for a template.
@@ -35,6 +37,8 @@ pub(crate) struct AnswerForm {
     pub(crate) note: String,
     pub(crate) note_error: Option<&'static str>,
     pub(crate) submit_help: String,
+    /// Whether some of it can be sent now, and the rest later.
+    pub(crate) has_parts: bool,
 }
 
 impl AnswerForm {
@@ -63,6 +67,7 @@ impl AnswerForm {
             note: submitted.and_then(|form| form.get("note")).unwrap_or_default().to_owned(),
             note_error: note_too_long.then_some(reader.words.note_too_long),
             submit_help: reader.words.submit_help_for(requires.authority.quorum),
+            has_parts: requires.fields.len() > 1,
         })
     }
 
@@ -84,7 +89,7 @@ impl AnswerForm {
 }
 
 /// What makes two presses of one button one answer: 128 random bits a form.
-fn nonce() -> Result<String, DecisionError> {
+pub(crate) fn nonce() -> Result<String, DecisionError> {
     let mut bytes = [0; 16];
     if let Err(error) = getrandom::fill(&mut bytes) {
         tracing::error!(%error, "no nonce can be drawn");

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `pages` | one file a page: inbox, request, answer, proof, settings, entering and leaving; and the events that they follow |
 //! | `prompt`, `table`, `answer_form`, `control`, `outcome`, `notice` | what a page shows of a request: its evidence, its form, its fields, its receipt, what there is to say |
+//! | `besides`, `story`, `resource` | what else can be done with it, what was done so far, what may be used on the way |
 //! | `markdown`, `address`, `visible` | text of others: what may become a tag, a link, a character |
 //! | `form`, `submission` | from a submitted form to the body of an answer |
 //! | `pretty` | documents as people read and edit them |
@@ -17,6 +18,7 @@
 mod address;
 mod answer_form;
 mod assets;
+mod besides;
 mod control;
 mod form;
 mod headers;
@@ -29,8 +31,10 @@ mod pages;
 mod pretty;
 mod prompt;
 mod reader;
+mod resource;
 mod session;
 mod site;
+mod story;
 mod streams;
 mod submission;
 mod table;
@@ -59,6 +63,7 @@ const FORM_BYTES: usize = 256 * 1024;
 /// | `GET /events` | tells, as server-sent events, when that list is out of date |
 /// | `GET /requests/{id}` | shows a request with its form, or what it came to (rule V-11: opening it asks who you are) |
 /// | `POST /requests/{id}` | answers it |
+/// | `POST /requests/{id}/pass-on`, `POST /requests/{id}/unable` | passes it on, or says that the visitor cannot answer it |
 /// | `GET /requests/{id}/events` | tells when that page is out of date |
 /// | `GET /requests/{id}/proof` | the receipt with what proves it, as a file |
 /// | `GET /enter/{token}` | shows who a one-time link is for, and uses nothing up |
@@ -83,6 +88,8 @@ pub fn router(engine: Engine) -> Router {
     Router::new()
         .route("/", get(pages::inbox::show))
         .route("/requests/{id}", get(pages::request::show).post(pages::answer::submit))
+        .route("/requests/{id}/pass-on", post(pages::besides::pass_on))
+        .route("/requests/{id}/unable", post(pages::besides::unable))
         .route("/enter/{token}", get(pages::enter::show).post(pages::enter::submit))
         .route("/requests/{id}/events", get(pages::events::request))
         .route("/requests/{id}/proof", get(pages::proof::show))

@@ -19,6 +19,9 @@ use crate::{
     words::{FieldFault, Problem},
 };
 
+/// The name of the button that sends what is filled in so far.
+pub(crate) const PART: &str = "part";
+
 /// The body of an answer.
 pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
     let mut values = Object::new();
@@ -37,7 +40,15 @@ pub(crate) fn answer(form: &Form, requires: &Requires) -> Json {
     if let Some(shown) = form.get("rendered_digest") {
         body.insert("rendered_digest", shown);
     }
+    if gives_part(form) {
+        body.insert("partial", true);
+    }
     Json::Object(body)
+}
+
+/// Whether a form was sent with the button for what is filled in so far (rule S-3).
+pub(crate) fn gives_part(form: &Form) -> bool {
+    form.get(PART).is_some()
 }
 
 /// What goes to sinks and not into the answer: the values of secret fields, by the place that each goes to.

@@ -135,7 +135,7 @@ async fn composed(client: &Client, args: Args) -> Result<AnswerResult, Failure> 
         output::note(&format!("answering: {title}"));
     }
     for (place, given) in &secrets {
-        client.submit_values(place, given, None).await?;
+        client.submit_values_for(args.request, place, given, None).await?;
     }
     let intent = match (args.delegate_to, args.unable, args.partial) {
         (Some(target), ..) => Intent::Delegate(target),

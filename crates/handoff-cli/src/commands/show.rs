@@ -3,7 +3,11 @@
 use std::fmt::Write as _;
 
 use handoff_protocol::{
-    decision::{ReceiptStep, Requires, Target, terms::RequestState, view::RequestView},
+    decision::{
+        Contributor, RecordedDisposition, Requires, Target,
+        terms::RequestState,
+        view::{RequestView, StepView},
+    },
     id::RequestId,
     json::Json,
 };
@@ -30,13 +34,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: &Args) -> Result<Exit, Failure> {
-    let request = args.remote.machine()?.request(args.request).await?;
+    let client = args.remote.machine()?;
+    let request = client.request(args.request).await?;
+    // An older server does not tell; what it says of the request is shown all the same.
+    let dispositions = match client.dispositions(args.request, None).await {
+        Ok(page) => page.data,
+        Err(_) => Vec::new(),
+    };
     let json = output::json(&request)?;
-    args.output.result(&json, || people(&request))?;
+    args.output.result(&json, || people(&request, &dispositions))?;
     Ok(Exit::Done)
 }
 
-fn people(request: &RequestView) -> String {
+fn people(request: &RequestView, dispositions: &[RecordedDisposition]) -> String {
     let mut text = String::new();
     let mut line = |line: &str| {
         text.push_str(line);
@@ -73,13 +83,18 @@ fn people(request: &RequestView) -> String {
     }
     facts.extend(request.expires_at.map(|at| ("until", at.to_string())));
     facts.extend(request.answered_at.map(|at| ("answered", at.to_string())));
-    facts.extend(progress(request));
+    facts.extend(progress(request, dispositions));
     facts.extend(request.cancel_reason.clone().map(|reason| ("reason", reason)));
     if let Some(receipt) = &request.receipt {
         let member = |pointer: &str| receipt.pointer(pointer).map(words);
         facts.extend(member("/decision/values").map(|values| ("values", values)));
         facts.extend(member("/decision/note").filter(|note| note != "null").map(|note| ("note", note)));
         facts.extend(member("/actor/display").filter(|name| name != "null").map(|name| ("by", name)));
+        let decider = receipt.pointer("/actor/principal_id").and_then(Json::as_str);
+        let agreed = receipt.pointer("/authority/endorsements").and_then(Json::as_array).unwrap_or_default();
+        let others =
+            agreed.iter().filter(|one| decider.is_none() || one.get("principal_id").and_then(Json::as_str) != decider);
+        facts.extend(others.map(|one| ("and by", endorser(one))));
         facts.extend(member("/id").map(|id| ("receipt", id)));
         facts.extend(member("/chain/digest").map(|digest| ("digest", digest)));
     }
@@ -100,16 +115,51 @@ fn people(request: &RequestView) -> String {
 }
 
 /// What was given on the way to the answer, by names and never by value.
-fn progress(request: &RequestView) -> Vec<(&'static str, String)> {
-    let step = |step: &ReceiptStep| ("given", format!("{} at {}", step.fields_provided.join(", "), step.at));
+fn progress(request: &RequestView, dispositions: &[RecordedDisposition]) -> Vec<(&'static str, String)> {
+    let step = |step: &StepView| {
+        let (given, at) = (step.recorded.fields_provided.join(", "), step.recorded.at);
+        ("given", format!("{given} at {at} by {}", contributor(&step.by)))
+    };
     let mut facts: Vec<(&str, String)> = request.steps.iter().map(step).collect();
     let quorum = request.requires.pointer("/authority/quorum").and_then(Json::as_i64).unwrap_or(1);
     if quorum > 1 && request.state == RequestState::Pending {
-        facts.push(("answered by", format!("{}; {quorum} must agree", request.endorsements.len())));
+        let answered = u64::try_from(request.endorsements.len()).unwrap_or(u64::MAX);
+        let agreeing = request.agreeing.filter(|agreeing| *agreeing < answered);
+        let differ = agreeing.map(|agreeing| format!(" who differ, {agreeing} at the most agree so far"));
+        facts.push(("answered by", format!("{answered}{}; {quorum} must agree", differ.unwrap_or_default())));
     }
-    let target = |target: &Target| ("passed on to", format!("{} {}", target.kind.as_str(), target.value));
-    facts.extend(request.also_assigned.iter().map(target));
+    facts.extend(dispositions.iter().map(disposed));
+    let is_told = |target: &&Target| dispositions.iter().any(|one| one.delegate_to.as_ref() == Some(target));
+    let untold = request.also_assigned.iter().filter(|target| !is_told(target));
+    facts.extend(untold.map(|target| ("passed on to", format!("{} {}", target.kind.as_str(), target.value))));
     facts
+}
+
+/// What somebody did besides answering: to whom it went, who did it, when and why.
+fn disposed(done: &RecordedDisposition) -> (&'static str, String) {
+    let who = contributor(&done.by);
+    let why = done.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+    match &done.delegate_to {
+        Some(to) => ("passed on to", format!("{} {} by {who} at {}{why}", to.kind.as_str(), to.value, done.at)),
+        None => ("unable", format!("{who} at {}{why}", done.at)),
+    }
+}
+
+/// Who gave something, by name where there is one.
+fn contributor(by: &Contributor) -> String {
+    let id = || by.principal_id.map_or_else(|| "whoever had a link".to_owned(), |id| id.to_string());
+    by.display.clone().filter(|name| !name.trim().is_empty()).unwrap_or_else(id)
+}
+
+/// Who else agreed, and when; the names of people are not in the receipt.
+fn endorser(one: &Json) -> String {
+    let text = |name: &str| one.get(name).and_then(Json::as_str);
+    let note = text("note").map(|note| format!(": {note}")).unwrap_or_default();
+    format!(
+        "{} at {}{note}",
+        text("principal_id").unwrap_or("whoever had a link"),
+        text("at").unwrap_or("an unknown time")
+    )
 }
 
 fn evidence(item: &Json) -> String {

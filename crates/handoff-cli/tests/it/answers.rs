@@ -203,8 +203,10 @@ async fn a_question_is_answered_in_parts_passed_on_and_left_open() {
     let ran = bench.run(&["answer", &id, "--unable", "--json"]).await;
     assert_eq!(ran.json().pointer("/receipt"), Some(&Json::Null), "{}", ran.err);
     let shown = bench.run(&["show", &id]).await.out;
-    assert!(shown.contains(&format!("passed on to  principal {person}")), "{shown}");
-    assert!(shown.contains("passed on to  role admin"), "{shown}");
+    let passed_on = shown.lines().find(|line| line.contains(&format!("passed on to  principal {person} by "))).unwrap();
+    assert!(passed_on.contains(" at 20") && passed_on.ends_with(": yours"), "{passed_on}");
+    assert!(shown.contains("passed on to  role admin by "), "{shown}");
+    assert!(shown.contains("unable        "), "{shown}");
     let listed = bench.client().dispositions(id.parse().unwrap(), None).await.unwrap().data;
     let words: Vec<_> = listed.iter().map(|one| (one.disposition.as_str(), one.note.as_deref())).collect();
     assert_eq!(words, [("delegate", Some("yours")), ("delegate", None), ("unable", None)]);
@@ -231,6 +233,23 @@ async fn a_question_for_several_says_how_many_answered() {
     assert_eq!((ran.code, ran.out.as_str()), (0, "recorded; more people must agree before it counts\n"), "{}", ran.err);
     let shown = bench.run(&["show", &id]).await.out;
     assert!(shown.contains("answered by   1; 2 must agree"), "{shown}");
+
+    let (ben, token) = bench.another_person("Ben").await;
+    let answer = async |decision: &str| {
+        let value = format!("decision={decision}");
+        let ran = bench.run(&["answer", &id, "--as", &token, "--value", &value]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        bench.run(&["show", &id]).await.out
+    };
+    let shown = answer("no").await;
+    assert!(shown.contains("answered by   2 who differ, 1 at the most agree so far; 2 must agree"), "{shown}");
+    let shown = answer("yes").await;
+    let ada = bench.person;
+    assert!(
+        shown.contains("\nby            Ben\n") && shown.contains(&format!("\nand by        {ada} at 20")),
+        "{shown}"
+    );
+    assert!(!shown.contains(&ben.to_string()), "{shown}");
     assert_eq!(bench.run(&["ask", "Ship?", "--options", "yes,no", "--quorum", "99"]).await.code, 3);
     assert_eq!(bench.run(&["ask", "Ship?", "--quorum", "0"]).await.code, 2);
 }

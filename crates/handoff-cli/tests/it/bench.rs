@@ -102,6 +102,14 @@ impl Bench {
         run(self.command(arguments), "").await
     }
 
+    /// Another person, with a token.
+    pub(crate) async fn another_person(&self, name: &str) -> (UserId, String) {
+        let (engine, tenant) = (self.server.engine(), self.tenant);
+        let person = engine.create_person(tenant, name, Role::Editor).await.unwrap();
+        let token = engine.issue_key(tenant, PrincipalId::User(person), NewCredential::default()).await.unwrap();
+        (person, token.expose().clone())
+    }
+
     /// Raises a request and returns its id.
     pub(crate) async fn ask(&self, arguments: &[&str]) -> String {
         let ran = self.run(&[&["ask", "--no-wait"], arguments].concat()).await;

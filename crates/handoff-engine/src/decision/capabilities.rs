@@ -13,7 +13,7 @@ use handoff_protocol::{
         check_person,
         idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
     },
-    id::{GrantHandle, SessionRef, TenantId},
+    id::{GrantHandle, RequestId, SessionRef, TenantId},
     json::Json,
     principal::Principal,
 };
@@ -22,7 +22,6 @@ use super::{
     apply::{Before, Keyed, Writes, json_text},
     documents::ReplayRecord,
     held::{self, Held},
-    internal,
     keys::{self, TimerAction},
     tenant_of,
 };
@@ -35,6 +34,12 @@ use crate::{
     store::{ClaimedTimer, Moment, Reads, RecordKey, TimerKey, TimerWrite},
     transaction::{Halt, Outcome, View},
 };
+
+/// A provider failed, who is an outside party: the log has the words, the caller what to make of it.
+fn unavailable(error: &CapabilityError, request_id: Option<RequestId>) -> DecisionError {
+    tracing::warn!(%error, "a provider of a capability failed");
+    DecisionError::ProviderUnavailable { request_id }
+}
 
 /// A grant with its request and everything that the request holds.
 struct Loaded {
@@ -84,7 +89,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`DecisionError`]: the codes of `POST /grants/{handle}/sessions`. None of them has an effect; after
-    /// [`DecisionError::Internal`] the session may be there without an address, and a repeat gives it one.
+    /// [`DecisionError::ProviderUnavailable`] the session is there without an address, and a repeat gives it one.
     pub async fn resolve_grant(
         &self,
         principal: &Principal,
@@ -126,7 +131,7 @@ impl Engine {
         });
         let (grant, session) = opened.await?;
         let transport = self.inner.providers.open(principal.tenant, &grant, &session).await;
-        let transport = transport.map_err(|error| internal(&error))?;
+        let transport = transport.map_err(|error| unavailable(&error, Some(session.request_id)))?;
         Ok(GrantSessionView::new(&session, &grant, transport, self.now()))
     }
 
@@ -197,6 +202,7 @@ impl Engine {
     pub(super) async fn blast_radii(
         &self,
         principal: &Principal,
+        request_id: Option<RequestId>,
         capabilities: &[Capability],
     ) -> Result<Vec<BlastRadius>, DecisionError> {
         let asked =
@@ -208,7 +214,7 @@ impl Engine {
                     format!("requires.capabilities[{place}].resource_ref"),
                     "is not a resource that the provider has",
                 ),
-                CapabilityError::Unavailable(_) => internal(&error),
+                CapabilityError::Unavailable(_) => unavailable(&error, request_id),
             })
         };
         described.into_iter().enumerate().map(refused).collect()

@@ -87,7 +87,7 @@ impl Engine {
                     return Ok(Raised { request: self.request_view(tenant, id).await?, created: false });
                 }
                 Came::Asking => {
-                    let radii = self.blast_radii(principal, command.capabilities()).await?;
+                    let radii = self.blast_radii(principal, None, command.capabilities()).await?;
                     command = Arc::new(Arc::unwrap_or_clone(command).with_blast_radii(radii));
                 }
                 Came::Returned => {

@@ -58,6 +58,16 @@ impl Engine {
         self.request_view(tenant_of(principal), id).await
     }
 
+    /// What a request declared before partial answers took fields out of it, for whoever can open its page.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError::RequestNotFound`].
+    pub async fn declared(&self, principal: &Principal, id: RequestId) -> Result<Json, DecisionError> {
+        let request: Request = self.document(tenant_of(principal), id).await?.ok_or(DecisionError::RequestNotFound)?;
+        Ok(request.declared().clone())
+    }
+
     /// Whether the principal's tenant has a request of this id. A store that fails says no.
     pub async fn has_request(&self, principal: &Principal, id: RequestId) -> bool {
         let key = RecordKey::new(keys::REQUEST, id);

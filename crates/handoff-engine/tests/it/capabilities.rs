@@ -310,7 +310,7 @@ async fn a_provider_that_is_away_fails_a_raise_whole_and_not_its_repeat() {
         engine.raise(&scene.world.machine, json(&take_over("Take over?", "")), Some(&key_of(key))).await
     };
     scene.surface.fail(true);
-    assert_eq!(code(raise("k").await), ErrorCode::InternalError);
+    assert_eq!(code(raise("k").await), ErrorCode::DeliveryUnavailable);
     assert!(scene.world.requests().await.is_empty());
     scene.surface.fail(false);
     let first = raise("k").await.unwrap();
@@ -318,7 +318,8 @@ async fn a_provider_that_is_away_fails_a_raise_whole_and_not_its_repeat() {
     let again = raise("k").await.unwrap();
     assert_eq!((first.request.id, first.created, again.created), (again.request.id, true, false));
     let handle = handle_of(&first.request.requires);
-    assert_eq!(code(scene.resolve(&scene.admin, handle, r#"["drive"]"#, Some("r")).await), ErrorCode::InternalError);
+    let refused = scene.resolve(&scene.admin, handle, r#"["drive"]"#, Some("r")).await.unwrap_err();
+    assert_eq!((refused.code(), refused.request_id()), (ErrorCode::DeliveryUnavailable, Some(first.request.id)));
     scene.surface.fail(false);
     let session = scene.resolve(&scene.admin, handle, r#"["drive"]"#, Some("r")).await.unwrap();
 
@@ -330,6 +331,46 @@ async fn a_provider_that_is_away_fails_a_raise_whole_and_not_its_repeat() {
     scene.surface.fail(false);
     scene.pass(31).await;
     assert_eq!(scene.surface.closed(session.session_ref), Some(SessionEnd::Released));
+}
+
+#[tokio::test]
+async fn an_amendment_that_is_repeated_or_refused_anyway_asks_no_provider() {
+    let scene = Scene::new().await;
+    let (id, _) = scene.raise("Take over?").await;
+    let amend = async |key: &str| {
+        let body = json(&take_over("?", ""));
+        let requires = body.get("requires").unwrap().to_text();
+        let body = json(&format!(r#"{{"requires":{requires}}}"#));
+        scene.world.engine.amend(&scene.world.machine, id, body, Some(&key_of(key))).await
+    };
+    let first = amend("k").await.unwrap();
+    scene.surface.fail(true);
+    assert_eq!(amend("k").await.unwrap(), first);
+    let refused = amend("other").await.unwrap_err();
+    assert_eq!((refused.code(), refused.request_id()), (ErrorCode::DeliveryUnavailable, Some(id)));
+    assert_eq!(scene.world.request(id).await.version, 2);
+    scene.world.cancel(id, "c").await.unwrap();
+    assert_eq!(code(amend("late").await), ErrorCode::RequestCancelled);
+}
+
+#[tokio::test]
+async fn nobody_is_thrown_out_of_a_session_by_an_amendment_while_they_act() {
+    let scene = Scene::new().await;
+    let (id, handle) = scene.raise("Take over?").await;
+    let amend = async || {
+        let body = json(r#"{"requires":{"v":1,"answer":{"fields":[]}}}"#);
+        scene.world.engine.amend(&scene.world.machine, id, body, None).await
+    };
+    let session = scene.resolve(&scene.admin, handle, r#"["view","drive"]"#, None).await.unwrap();
+    let refused = amend().await.unwrap_err();
+    assert_eq!((refused.code(), refused.request_id()), (ErrorCode::RequestInProgress, Some(id)));
+    assert_eq!(scene.surface.closed(session.session_ref), None);
+    scene.world.engine.release_session(&scene.admin, handle, session.session_ref).await.unwrap();
+    // Who only looks does not answer yet.
+    let looking = scene.resolve(&scene.admin, handle, r#"["view"]"#, None).await.unwrap();
+    amend().await.unwrap();
+    scene.pass(0).await;
+    assert_eq!(scene.surface.closed(looking.session_ref), Some(SessionEnd::Revoked));
 }
 
 #[tokio::test]

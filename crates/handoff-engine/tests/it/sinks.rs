@@ -107,7 +107,9 @@ async fn a_sink_that_fails_is_tried_again_by_the_caller_under_the_same_name() {
     scene.raise("Sign in?").await;
     scene.vault.fail(true);
     let failed = scene.submit("opaque:bs", r#"{"password":"hunter2"}"#, Some("k")).await;
-    assert_eq!(code(failed), ErrorCode::InternalError);
+    let failed = failed.unwrap_err();
+    assert_eq!(failed.code(), ErrorCode::DeliveryUnavailable);
+    assert!(failed.to_string().contains("nothing was kept") && failed.to_string().contains("safe"), "{failed}");
     scene.vault.fail(false);
     scene.submit("opaque:bs", r#"{"password":"hunter2"}"#, Some("k")).await.unwrap();
     assert_eq!(scene.vault.count(), 1);
@@ -145,6 +147,43 @@ async fn of_several_requests_the_newest_that_is_pending_is_meant_and_unknown_pla
     let stranger = add_person(&scene.world.engine, elsewhere, Role::Admin).await;
     let refused = scene.submit_as(&stranger, "opaque:bs", "{}", None).await;
     assert_eq!(code(refused), ErrorCode::RequestNotFound);
+}
+
+#[tokio::test]
+async fn one_key_on_two_requests_of_one_place_hands_both_their_values_over() {
+    let scene = Scene::new().await;
+    let first = scene.raise("Sign in?").await;
+    scene.submit("opaque:bs", r#"{"password":"hunter2"}"#, Some("k")).await.unwrap();
+    scene.world.engine.answer(&scene.admin, first, json(GIVEN), None).await.unwrap();
+    // A repeat after the end finds what was done.
+    scene.submit("opaque:bs", r#"{"password":"hunter2"}"#, Some("k")).await.unwrap();
+    assert_eq!(scene.vault.count(), 1);
+    let second = scene.raise("Sign in again?").await;
+    scene.submit("opaque:bs", r#"{"password":"hunter3"}"#, Some("k")).await.unwrap();
+    let requests = scene.vault.look(|all| all.iter().map(|delivery| delivery.request).collect::<Vec<_>>());
+    assert_eq!(requests, [first, second]);
+    assert!(scene.vault.look(|all| all[0].submission != all[1].submission));
+}
+
+#[tokio::test]
+async fn values_for_one_request_go_to_its_sink_or_to_none() {
+    let scene = Scene::new().await;
+    let old = scene.raise("Sign in?").await;
+    let newer = scene.world.raised(&sign_in("Other?").replace(r#""provider":"vault","#, "")).await;
+    let values = || Secret::new(json(r#"{"values":{"password":"hunter2"}}"#));
+    let submit = async |request| {
+        let engine = &scene.world.engine;
+        engine.submit_values_for(&scene.admin, request, "opaque:bs", values(), Some(&key_of("k"))).await
+    };
+    submit(old).await.unwrap();
+    assert_eq!((scene.vault.count(), scene.other.count()), (1, 0));
+    submit(newer).await.unwrap();
+    assert_eq!((scene.vault.count(), scene.other.count()), (1, 1));
+    scene.world.cancel(old, "c").await.unwrap();
+    submit(old).await.unwrap();
+    let late = scene.world.engine.submit_values_for(&scene.admin, old, "opaque:bs", values(), None).await;
+    assert_eq!(code(late), ErrorCode::RequestCancelled, "no other request stands in for it");
+    assert_eq!((scene.vault.count(), scene.other.count()), (1, 1));
 }
 
 #[tokio::test]

@@ -1,9 +1,12 @@
 //! `/v1/grants` and `/v1/sinks`: what people use on the way to an answer.
 
-use handoff_protocol::decision::{
-    capability::{GrantSessionView, GrantView, RenewResult},
-    view::SinkValuesResult,
-    wire::{ResolveBody, RevokeBody, SinkValuesBody},
+use handoff_protocol::{
+    decision::{
+        capability::{GrantSessionView, GrantView, RenewResult},
+        view::SinkValuesResult,
+        wire::{ResolveBody, RevokeBody, SinkValuesBody},
+    },
+    id::RequestId,
 };
 
 use super::{
@@ -57,7 +60,7 @@ fn sessions(document: &mut Document) {
     .shared("IdempotencyKey")
     .body(body)
     .returns("200", "The session, with its address.", session)
-    .refuses(&["400", "404", "409", "410"]);
+    .refuses(&["400", "404", "409", "410", "503"]);
     document.add(resolve);
     let renewed = document.schemas.served::<RenewResult>();
     let path = "/v1/grants/{handle}/sessions/{session_ref}";
@@ -77,6 +80,7 @@ fn sessions(document: &mut Document) {
 
 fn sinks(document: &mut Document) {
     let (body, result) = (document.schemas.read::<SinkValuesBody>(), document.schemas.served::<SinkValuesResult>());
+    let request = document.schemas.read::<RequestId>();
     let submit = Operation::post(
         "/v1/sinks/{sink_ref}/values",
         "submitSinkValues",
@@ -85,12 +89,19 @@ fn sinks(document: &mut Document) {
     )
     .description(
         "People only, with the authority that an answer needs. The values go to the sink and are kept nowhere; the answer \
-         then says `{\"provided\": true}`.",
+         then says `{\"provided\": true}`. A sink that does not take them is a 503: nothing was kept, and sending them again \
+         is safe.",
+    )
+    .query(
+        "request_id",
+        "The request that is being answered. Several requests may declare one place; where this is left out, the newest is \
+         meant, pending ones first. A repeat under an `Idempotency-Key` is one for the same request.",
+        request,
     )
     .callers(Callers::Person)
     .shared("IdempotencyKey")
     .body(body)
     .returns("202", "The names that were submitted.", result)
-    .refuses(&["400", "404", "409"]);
+    .refuses(&["400", "404", "409", "503"]);
     document.add(submit);
 }

@@ -15,7 +15,7 @@ use schemars::{
 use super::{component, object};
 
 /// The refusals that operations name, by status, in the order in which they stand.
-pub(super) const REFUSALS: [(&str, &str); 9] = [
+pub(super) const REFUSALS: [(&str, &str); 10] = [
     ("400", "BadRequest"),
     ("401", "Unauthorized"),
     ("403", "Forbidden"),
@@ -24,6 +24,7 @@ pub(super) const REFUSALS: [(&str, &str); 9] = [
     ("410", "Gone"),
     ("422", "UnprocessableEntity"),
     ("429", "RateLimited"),
+    ("503", "Unavailable"),
     ("default", "Refusal"),
 ];
 
@@ -198,6 +199,7 @@ fn refusals(error: &Json) -> Json {
             "409" => "It stands otherwise than the call expects.",
             "422" => "Values do not fit the fields; `fields` names each.",
             "429" => "The credential has no calls left in this minute.",
+            "503" => "An outside party that the call needs did not answer as it should. It is safe to try again.",
             _ => "Any other refusal, in the same shape.",
         };
         let mut headers = common_headers();

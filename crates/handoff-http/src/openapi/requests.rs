@@ -40,7 +40,7 @@ fn raise_and_list(document: &mut Document) {
         .body(body)
         .returns("201", "The request, raised by this call.", request.clone())
         .returns("200", "The request that was there, as it stands now.", request)
-        .refuses(&["400", "409"]);
+        .refuses(&["400", "409", "503"]);
     document.add(raise);
     let page = document.schemas.served::<Listing<RequestView>>();
     let state = document.schemas.read::<RequestState>();
@@ -138,7 +138,7 @@ fn mend(document: &mut Document) {
         .shared("IdempotencyKey")
         .optional_body(body)
         .returns("200", "The request at its next version.", request.clone())
-        .refuses(&["400", "404", "409"]);
+        .refuses(&["400", "404", "409", "503"]);
     document.add(amend);
     let body = document.schemas.read::<AttemptBody>();
     let attempt =

@@ -12,7 +12,7 @@ use handoff_testkit::Fault;
 
 use crate::{
     client::Reply,
-    world::{World, question, take_over},
+    world::{World, question, sign_in, take_over},
 };
 
 const UNKNOWN: &str = "01K3M7QW9A8ZC4YRXB2N6VD9FT";
@@ -39,6 +39,7 @@ fn status_of(code: ErrorCode) -> u16 {
         "answer_validation_failed" => 422,
         "rate_limited" => 429,
         "internal_error" => 500,
+        "delivery_unavailable" => 503,
         _ => 409,
     }
 }
@@ -65,8 +66,6 @@ async fn every_code_can_be_provoked_but_those_that_nothing_may_produce() {
             // What nothing may ever produce.
             "product_not_entitled",
             "tenant_mismatch",
-            // What nothing may ever produce.
-            "delivery_unavailable",
         ]
     );
 }
@@ -210,6 +209,12 @@ async fn provoke(code: ErrorCode) -> Option<Reply> {
             world.store.fail_next(Fault::Unreachable);
             raise(asked).await
         }
-        ErrorCode::ProductNotEntitled | ErrorCode::TenantMismatch | ErrorCode::DeliveryUnavailable => return None,
+        ErrorCode::DeliveryUnavailable => {
+            raise(sign_in("run:1")).await;
+            world.vault.fail(true);
+            let values = r#"{"values":{"password":"hunter2"}}"#;
+            world.post("/v1/sinks/vault%2F1/values", values).token(&world.home.admin).send().await
+        }
+        ErrorCode::ProductNotEntitled | ErrorCode::TenantMismatch => return None,
     })
 }

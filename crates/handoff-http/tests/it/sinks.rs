@@ -49,7 +49,7 @@ async fn a_secret_is_found_in_no_response_no_log_and_no_metric() {
     replies.push(submit(format!(r#"{{"values":{{"password":{{"{CANARY}":0.5}}}}}}"#), "b", 400).await);
     replies.push(submit(format!(r#"{{"values":{{}},"x":"{CANARY}"}}"#), "b", 400).await);
     world.vault.fail(true);
-    replies.push(submit(values.clone(), "f", 500).await);
+    replies.push(submit(values.clone(), "f", 503).await);
     world.vault.fail(false);
     replies.push(answer(GIVEN.to_owned(), 200).await);
     replies.push(submit(values, "late", 409).await);
@@ -94,6 +94,35 @@ async fn a_place_is_found_by_its_decoded_name_and_by_people_alone() {
     }
     world.post("/v1/sinks/vault/1/values", "{}").token(&world.home.admin).expect(404).await;
     assert_eq!(world.vault.look(|all| all[0].values.expose().to_text()), r#"{"user":"x"}"#);
+}
+
+#[tokio::test]
+async fn values_for_a_request_go_to_it_whatever_newer_one_declares_the_same_place() {
+    let world = World::new().await;
+    let raise = async |waiter: &str| {
+        world.post("/v1/requests", sign_in(waiter)).token(&world.home.machine).expect(201).await.str("id")
+    };
+    let (old, new) = (raise("run:1").await, raise("run:2").await);
+    let submit =
+        |query: &str| world.post(&format!("/v1/sinks/vault%2F1/values{query}"), r#"{"values":{"user":"x"}}"#).key("k");
+    let last = || world.vault.look(|all| all.last().unwrap().request.to_string());
+    submit(&format!("?request_id={old}")).token(&world.home.admin).expect(202).await;
+    assert_eq!(last(), old);
+    submit("").token(&world.home.admin).expect(202).await;
+    assert_eq!((last(), world.vault.count()), (new, 2), "one key on two requests acts on both");
+    submit(&format!("?request_id={old}")).token(&world.home.admin).expect(202).await;
+    assert_eq!(world.vault.count(), 2);
+    // Who may not answer hears of the request that was meant.
+    let refused = submit(&format!("?request_id={old}")).token(&world.home.editor).expect(403).await;
+    assert_eq!(refused.str("error.request_id"), old);
+
+    let elsewhere = world.raise("run:3").await.str("id");
+    let other_place = submit(&format!("?request_id={elsewhere}")).token(&world.home.admin).expect(400).await;
+    assert!(other_place.str("error.message").contains("request_id"), "{}", other_place.text());
+    submit("?request_id=req_1").token(&world.home.admin).expect(400).await;
+    let unknown = submit("?request_id=req_01K3M7QW9A8ZC4YRXB2N6VD9FT").token(&world.home.admin).expect(404).await;
+    assert_eq!(unknown.code(), "request_not_found");
+    assert_eq!(world.vault.count(), 2);
 }
 
 #[tokio::test]

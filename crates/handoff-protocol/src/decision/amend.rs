@@ -2,7 +2,7 @@
 
 use super::{
     body,
-    capability::{BlastRadius, Capability, Declared},
+    capability::{BlastRadius, Capability, Declared, GrantSession},
     context::{Context, Policy, check_machine},
     effects::Effects,
     error::DecisionError,
@@ -11,6 +11,7 @@ use super::{
     request::Request,
     requires::{self, Requires},
     reword::reword,
+    terms::CapabilityScope,
     waiter::Waiter,
 };
 use crate::{
@@ -81,6 +82,12 @@ impl Amend {
         self.declared.as_ref().map(|declared| declared.capabilities.as_slice()).unwrap_or_default()
     }
 
+    /// Whether its providers are still to be asked what its capabilities may touch.
+    #[must_use]
+    pub fn needs_blast_radii(&self) -> bool {
+        self.declared.as_ref().is_some_and(Declared::needs_blast_radii)
+    }
+
     /// Says what each capability may touch, in their order: what their providers said just now (rule G-5).
     #[must_use]
     pub fn with_blast_radii(mut self, blast_radii: Vec<BlastRadius>) -> Self {
@@ -89,6 +96,31 @@ impl Amend {
         }
         self
     }
+}
+
+/// Checks that a request can be amended by a principal at all, before anybody is asked for its sake.
+///
+/// Somebody began to answer (section 11) who gave something, whose answer a delivery tells of (R2), or who is acting in a
+/// session under a grant right now: an amendment would change the question under their hands, and could take away what
+/// they hold. Who only looks does not answer yet.
+///
+/// # Errors
+///
+/// As [`amend`], but for the body.
+pub fn check_amendable(
+    pending: &Request,
+    principal: &Principal,
+    waiter: &Waiter,
+    context: &Context<'_>,
+) -> Result<(), DecisionError> {
+    check_owner(pending, principal, waiter)?;
+    pending.check_pending()?;
+    let is_acting =
+        |session: &GrantSession| session.is_live(context.now) && session.scopes.contains(&CapabilityScope::Drive);
+    if pending.is_in_progress() || context.capabilities.sessions.iter().any(is_acting) {
+        return Err(DecisionError::RequestInProgress { request_id: pending.id });
+    }
+    Ok(())
 }
 
 /// Amends a pending request (R2). An empty amendment changes nothing, not even the version.
@@ -105,11 +137,7 @@ pub fn amend(
     waiter: &Waiter,
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
-    check_owner(pending, principal, waiter)?;
-    pending.check_pending()?;
-    if pending.is_in_progress() {
-        return Err(DecisionError::RequestInProgress { request_id: pending.id });
-    }
+    check_amendable(pending, principal, waiter, context)?;
     if amend.prompt.is_none() && amend.declared.is_none() {
         return Ok(Effects::of(pending.clone()));
     }

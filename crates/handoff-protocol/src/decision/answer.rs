@@ -29,7 +29,6 @@ use crate::{
     id::{DeliveryId, RenderingId},
     json::{DecodeError, Json, Object, ObjectReader},
     principal::{AuthStrength, Identity, Principal},
-    timestamp::Timestamp,
 };
 
 /// An answer that can be carried out: well-formed, from somebody who may answer at all, with its numbers in their
@@ -223,7 +222,7 @@ fn settle(
     let now = context.now;
     let mut request = pending.clone();
     let mut waiter = waiter.clone();
-    let via = act_through(&mut request, answer, principal, now);
+    let via = act_through(&mut request, answer, principal, context);
     let mut steps = pending.progress.recorded_steps();
     if !steps.is_empty() {
         steps.push(partial::step(pending, answer, &requires, via.delivery_id, now));
@@ -320,13 +319,18 @@ pub(super) fn check_authority(
 }
 
 /// Marks the delivery that a person answered through and says what the receipt says of it.
-pub(super) fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, now: Timestamp) -> Via {
-    let chosen = delivery::choose(&request.deliveries, answer.via);
+///
+/// It is at `acted` only if it is meant for that person: their authenticated answer is the evidence (rules V-2, V-3), and
+/// it is evidence of nothing that was addressed to somebody else.
+pub(super) fn act_through(request: &mut Request, answer: &Answer, principal: &Principal, context: &Context<'_>) -> Via {
+    let directory = &context.policy.directory;
+    let is_meant = |target: &Target| directory.means(target, principal, context.now);
+    let chosen = delivery::choose(&request.deliveries, answer.via, is_meant);
     let Some(delivery) = request.deliveries.iter_mut().find(|delivery| Some(delivery.id) == chosen) else {
         return Via::default();
     };
-    if matches!(principal.identity, Identity::Human(_)) {
-        delivery.act(now);
+    if matches!(principal.identity, Identity::Human(_)) && is_meant(&delivery.target) {
+        delivery.act(context.now);
     }
     Via {
         delivery_id: Some(delivery.id),

@@ -212,16 +212,28 @@ impl Delivery {
     }
 }
 
-/// Chooses the delivery that an answer came through: the one it names if that could be, otherwise the likeliest, by
-/// channels that authenticate, then by grade, then by age (rule S-6). A wrong name never blocks an answer.
+/// Chooses the delivery that an answer came through: the one it names if that could be, otherwise the likeliest of those
+/// that are meant for whoever answers, by channels that authenticate, then by grade, then by age (rule S-6). A wrong name
+/// never blocks an answer, and where nothing could have reached its author, nothing is claimed (rule V-4).
+///
+/// A message can be passed from hand to hand, so one that is named counts whoever it was addressed to. A listing is only
+/// found by those that it is for.
 #[must_use]
-pub(super) fn choose(deliveries: &[Delivery], named: Option<DeliveryId>) -> Option<DeliveryId> {
-    let candidates = || deliveries.iter().filter(|delivery| delivery.could_carry_an_answer());
+pub(super) fn choose(
+    deliveries: &[Delivery],
+    named: Option<DeliveryId>,
+    is_meant: impl Fn(&Target) -> bool,
+) -> Option<DeliveryId> {
+    let candidates = || {
+        let was_sent = |delivery: &&Delivery| delivery.state != DeliveryState::Queued || delivery.channel == IN_APP;
+        deliveries.iter().filter(|delivery| delivery.could_carry_an_answer()).filter(was_sent)
+    };
     candidates()
+        .filter(|delivery| delivery.channel != IN_APP || is_meant(&delivery.target))
         .find(|delivery| Some(delivery.id) == named)
         .or_else(|| {
             candidates()
-                .filter(|delivery| delivery.state != DeliveryState::Queued || delivery.channel == IN_APP)
+                .filter(|delivery| is_meant(&delivery.target))
                 .max_by_key(|delivery| (delivery.can_authenticate_person, delivery.grade_reached, delivery.id))
         })
         .map(|delivery| delivery.id)

@@ -15,6 +15,7 @@ use super::{
     receipt::Endorsement,
     request::Request,
     requires::Requires,
+    terms::Grade,
 };
 use crate::{
     digest::Digest,
@@ -63,10 +64,10 @@ pub(super) fn record(
 ) -> Effects {
     let now = context.now;
     let mut request = pending.clone();
-    let via = act_through(&mut request, answer, principal, now);
+    let via = act_through(&mut request, answer, principal, context);
     request.progress.endorsements = tally.all;
-    // Whoever is known answered through a delivery, which arms the window (rule C-1).
-    let acted = via.delivery_id.is_some() && matches!(principal.identity, Identity::Human(_));
+    // A delivery that somebody acted through arms the window (rule C-1).
+    let acted = via.grade_reached == Some(Grade::Acted) && matches!(principal.identity, Identity::Human(_));
     let window = acted.then(|| rearm(&mut request, None, now));
     let mut effects = Effects::of(request);
     effects.event(

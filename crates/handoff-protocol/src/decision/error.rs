@@ -208,6 +208,28 @@ pub enum DecisionError {
         fields: Vec<FieldError>,
     },
 
+    /// The sink did not take values in time, or said no. It is an outside party, so that is no failure of ours (section
+    /// 20). A repeat is safe: the sink knows it by the same name under the same key.
+    #[error(
+        "the place that these values should go to did not take them; nothing was kept here, and it is safe to send them \
+         again"
+    )]
+    SinkUnavailable {
+        /// The request that declares the place.
+        request_id: RequestId,
+    },
+
+    /// The provider of a capability could not be asked, or failed. It is an outside party, like a sink. At a raise this is
+    /// no breach of the rule that a raise is never refused for a delivery: nothing was created that a ladder could retry.
+    #[error(
+        "the provider of a capability did not answer as it should; nothing was created or changed that a repeat would do \
+         twice, and it is safe to try again"
+    )]
+    ProviderUnavailable {
+        /// The request, where there is one already.
+        request_id: Option<RequestId>,
+    },
+
     /// Something failed on our side; nothing about it is the caller's fault.
     #[error("something failed on our side; the call can be repeated with the same Idempotency-Key")]
     Internal,
@@ -328,6 +350,7 @@ impl DecisionError {
             Self::AuthorizationExpired { .. } => ErrorCode::AuthorizationExpired,
             Self::EffectDigestMismatch { .. } => ErrorCode::EffectDigestMismatch,
             Self::AnswerValidationFailed { .. } => ErrorCode::AnswerValidationFailed,
+            Self::SinkUnavailable { .. } | Self::ProviderUnavailable { .. } => ErrorCode::DeliveryUnavailable,
             Self::Internal => ErrorCode::InternalError,
         }
     }
@@ -350,9 +373,11 @@ impl DecisionError {
             | Self::CapabilityExpired { request_id, .. }
             | Self::BlastRadiusMismatch { request_id }
             | Self::GrantAlreadyHeld { request_id }
+            | Self::SinkUnavailable { request_id }
             | Self::InsufficientScope(MissingScope::OwnerOnly(request_id)) => Some(*request_id),
             Self::RequesterMayNotAnswer { request_id }
             | Self::IdempotencyKeyReused { request_id }
+            | Self::ProviderUnavailable { request_id }
             | Self::AnswerValidationFailed { request_id, .. } => *request_id,
             _ => None,
         }

@@ -105,10 +105,11 @@ impl ReplayScope {
         Self::of(principal, operation, &grant.to_string(), key)
     }
 
-    /// The scope of a call on a sink, whose name is free text and so goes in by its digest.
+    /// The scope of a call on a sink, for one request: many can declare the same place, and one key on two requests acts
+    /// on both (rule K-7). The place's name is free text and so goes in by its digest.
     #[must_use]
-    pub fn of_sink(principal: &Principal, reference: &str, key: &IdempotencyKey) -> Self {
-        Self::of(principal, Operation::Sink, &Digest::of(reference).to_string(), key)
+    pub fn of_sink(principal: &Principal, request: RequestId, reference: &str, key: &IdempotencyKey) -> Self {
+        Self::of(principal, Operation::Sink, &format!("{request} {}", Digest::of(reference)), key)
     }
 
     /// The scope of a call whose object is no request, by the object's id.

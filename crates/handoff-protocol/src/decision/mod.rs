@@ -104,7 +104,7 @@ pub mod wire;
 
 pub use self::{
     acknowledge::{Acknowledge, Acknowledged, acknowledge},
-    amend::{Amend, amend},
+    amend::{Amend, amend, check_amendable},
     answer::{Answer, answer},
     attempt::{Arm, arm, lapse},
     authority::Authority,

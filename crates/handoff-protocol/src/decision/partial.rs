@@ -49,7 +49,7 @@ pub(super) fn record(
     let now = context.now;
     let before = Rendering::of(pending, context.mint)?;
     let mut request = pending.clone();
-    let via = act_through(&mut request, answer, principal, now);
+    let via = act_through(&mut request, answer, principal, context);
     let step = step(pending, answer, requires, via.delivery_id, now);
     let declared = pending.declared().clone();
     request.progress.given = pending.progress.merged(&answer.values);

@@ -131,6 +131,12 @@ impl Progress {
         merged
     }
 
+    /// How many of those who answered agree, at the most; nothing where nobody answered.
+    pub(super) fn agreeing(&self) -> Option<u64> {
+        let alike = |one: &Endorsed| self.endorsements.iter().filter(|other| other.agreed == one.agreed).count();
+        self.endorsements.iter().map(alike).max().and_then(|most| u64::try_from(most).ok())
+    }
+
     /// What a receipt says of the steps so far.
     pub(super) fn recorded_steps(&self) -> Vec<ReceiptStep> {
         self.steps.iter().map(|step| step.recorded.clone()).collect()

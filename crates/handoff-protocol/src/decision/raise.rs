@@ -192,7 +192,7 @@ impl Raise {
     /// Whether the providers of its capabilities are still to be asked.
     #[must_use]
     pub fn needs_blast_radii(&self) -> bool {
-        self.declared.capabilities.len() != self.declared.blast_radii.len()
+        self.declared.needs_blast_radii()
     }
 
     /// Says what each capability may touch, in their order: what their providers said just now (rule G-5).

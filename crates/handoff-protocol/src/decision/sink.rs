@@ -125,10 +125,11 @@ impl SubmittedNames {
 /// # Errors
 ///
 /// The settled conflict of a request that ended; [`DecisionError::InsufficientAuthority`];
-/// [`DecisionError::AuthStrengthNotPermitted`]; [`DecisionError::InvalidRequest`] naming the first name that is not
-/// declared or has no value.
+/// [`DecisionError::AuthStrengthNotPermitted`]; [`DecisionError::InvalidRequest`] for a request that does not declare the
+/// place, and naming the first name that is not declared or has no value.
 pub fn check_submission(
     pending: &Request,
+    reference: &str,
     submitted: &SubmittedNames,
     principal: &Principal,
     context: &Context<'_>,
@@ -136,6 +137,12 @@ pub fn check_submission(
     pending.check_pending()?;
     let requires = pending.requires()?;
     check_authority(pending, &requires, principal, context)?;
+    if !pending.sink_refs().contains(&reference) {
+        return Err(DecisionError::invalid(
+            "request_id",
+            "is of a request that does not declare this place for values",
+        ));
+    }
     let names = Json::Object(submitted.0.clone());
     let names = ObjectReader::new(&names, "values")?;
     for field in &requires.fields {

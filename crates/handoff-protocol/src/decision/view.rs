@@ -10,7 +10,7 @@ use super::{
     error::DecisionError,
     expiry_policy::TtlPolicy,
     limits,
-    progress::Endorsed,
+    progress::{Contributor, Endorsed, Step},
     receipt::{Receipt, ReceiptStep},
     request::Request,
     resume::Resumed,
@@ -77,10 +77,13 @@ pub struct RequestView {
     pub deliveries: Vec<Delivery>,
     /// The partial answers so far, by the names of their fields; left out where there are none *(additive)*.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<ReceiptStep>,
+    pub steps: Vec<StepView>,
     /// Who answered so far, where more than one must agree; not what. Left out where nobody did *(additive)*.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endorsements: Vec<EndorserView>,
+    /// How many of these agree, at the most; left out where nobody answered *(additive)*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreeing: Option<u64>,
     /// Who may answer besides the declared assignees, since the request was passed on to them; left out where nobody was
     /// *(additive)*.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -117,6 +120,17 @@ pub struct WaiterView {
     pub state: WaiterState,
     /// Whether it lives on a lease.
     pub liveness: Liveness,
+}
+
+/// A partial answer: what a receipt says of it, and who gave it, which a receipt's steps do not say.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "RequestStep")]
+pub struct StepView {
+    /// What a receipt says of it.
+    #[serde(flatten)]
+    pub recorded: ReceiptStep,
+    /// Who gave it.
+    pub by: Contributor,
 }
 
 /// Somebody who answered where more than one must agree.
@@ -351,7 +365,8 @@ impl RequestView {
             cancel_reason: request.cancel_reason,
             corrections: request.corrections.iter().map(|receipt| receipt.id).collect(),
             deliveries: request.deliveries,
-            steps: request.progress.steps.into_iter().map(|step| step.recorded).collect(),
+            agreeing: request.progress.agreeing(),
+            steps: request.progress.steps.into_iter().map(StepView::from).collect(),
             endorsements: request.progress.endorsements.iter().map(EndorserView::from).collect(),
             also_assigned: request.progress.also_assigned,
             receipt,
@@ -362,6 +377,12 @@ impl RequestView {
             test_mode: request.test_mode,
             metadata: request.metadata.unwrap_or_else(|| Json::Object(Object::new())),
         })
+    }
+}
+
+impl From<Step> for StepView {
+    fn from(step: Step) -> Self {
+        Self { recorded: step.recorded, by: step.by }
     }
 }
 

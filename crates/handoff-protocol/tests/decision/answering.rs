@@ -1,7 +1,10 @@
 //! Answering: who may, in which order that is judged, and what a receipt says of it.
 
 use handoff_protocol::{
-    decision::{Answer, DecisionError, Effects, ErrorCode, SealedReceipt, TimerChange, terms::DeliveryState},
+    decision::{
+        Answer, DecisionError, Effects, ErrorCode, Request, SealedReceipt, Target, TimerChange, Waiter,
+        terms::{DeliveryState, Grade},
+    },
     duration::ExactDuration,
     id::{DeliveryId, PrincipalId, Ulid},
     json::Json,
@@ -225,6 +228,64 @@ fn what_was_shown_is_recorded_and_another_digest_says_so() {
         assert_eq!(at(&receipt(&effects), "rendered.ref").as_str(), Some(copy.id.to_string().as_str()));
         assert_eq!(handoff_protocol::digest::Digest::of(copy.text.as_bytes()), copy.digest);
     }
+}
+
+/// A request with a delivery through each of these channels, to each of these people, sent or listed.
+fn reached(scene: &mut Scene, to: &[(&str, u128)]) -> (Request, Waiter) {
+    let mut raised = scene.raise(&approve());
+    let pattern = raised.0.deliveries[0].clone();
+    let deliveries = to.iter().zip(100..).map(|((channel, who), id)| {
+        let mut delivery = pattern.clone();
+        delivery.id = DeliveryId::from_ulid(Ulid::from_u128(id));
+        delivery.channel = (*channel).to_owned();
+        delivery.target = Target::person(person_of(*who, Role::Viewer).id().unwrap());
+        if *channel != "inapp" {
+            (delivery.max_grade, delivery.can_authenticate_person) = (Grade::Delivered, false);
+        }
+        (delivery.state, delivery.grade_reached) = (DeliveryState::Dispatched, Some(Grade::Dispatched));
+        delivery
+    });
+    raised.0.deliveries = deliveries.collect();
+    raised
+}
+
+#[test]
+fn an_answer_is_never_said_to_have_come_by_what_was_for_somebody_else() {
+    let mut scene = Scene::new();
+    let unknown = with(YES, "via_delivery_id", &format!("\"{}\"", DeliveryId::from_ulid(Ulid::from_u128(5))));
+    let only_bens = reached(&mut scene, &[("inapp", 4), ("email", 4)]);
+    let ada = person_of(3, Role::Viewer);
+    for body in [YES, unknown.as_str()] {
+        let effects = scene.answer(&only_bens, &ada, body).unwrap();
+        let via = at(&receipt(&effects), "via").to_text();
+        assert_eq!(via, r#"{"delivery_id":null,"channel":null,"target":null,"grade_reached":null}"#);
+        assert!(effects.request.deliveries.iter().all(|delivery| delivery.state == DeliveryState::Stale));
+    }
+    // A part says so as well, and somebody began to answer all the same.
+    let step = scene.answer(&only_bens, &ada, &with(YES, "partial", "true")).unwrap();
+    assert_eq!(step.request.progress.steps[0].recorded.via_delivery_id, None);
+    assert!(step.request.is_in_progress());
+    // Hers is named, though Ben's authenticates and is newer.
+    let both = reached(&mut scene, &[("email", 3), ("inapp", 4)]);
+    let effects = scene.answer(&both, &ada, YES).unwrap();
+    assert_eq!(at(&receipt(&effects), "via.channel").as_str(), Some("email"));
+    assert_eq!(at(&receipt(&effects), "via.grade_reached").as_str(), Some("dispatched"), "no evidence, no grade");
+}
+
+#[test]
+fn a_forwarded_message_is_named_and_proves_nothing_of_who_got_it_first() {
+    let mut scene = Scene::new();
+    let raised = reached(&mut scene, &[("email", 4), ("inapp", 4), ("inapp", 3)]);
+    let via = |place: usize| with(YES, "via_delivery_id", &format!("\"{}\"", raised.0.deliveries[place].id));
+    let ada = person_of(3, Role::Viewer);
+    let by_mail = receipt(&scene.answer(&raised, &ada, &via(0)).unwrap());
+    assert_eq!(at(&by_mail, "via.channel").as_str(), Some("email"));
+    assert_eq!(at(&by_mail, "via.grade_reached").as_str(), Some("dispatched"));
+    // What lists for Ben lists for Ben: hers is the one that she found.
+    let listed = receipt(&scene.answer(&raised, &ada, &via(1)).unwrap());
+    let own = raised.0.deliveries[2].id.to_string();
+    assert_eq!(at(&listed, "via.delivery_id").as_str(), Some(own.as_str()));
+    assert_eq!(at(&listed, "via.grade_reached").as_str(), Some("acted"));
 }
 
 #[test]

@@ -139,7 +139,8 @@ fn capability() -> impl Strategy<Value = CapabilitySpec> {
         |(capability_type, scope, words, names, ttl, optional, constraints)| {
             let mut capability = CapabilitySpec::new(capability_type, scope);
             (capability.label, capability.purpose) = words;
-            (capability.provider, capability.resource_ref) = names;
+            // What looks like an address is refused (rule G-2).
+            (capability.provider, capability.resource_ref) = (names.0, names.1.map(|text| text.replace('/', ".")));
             (capability.ttl, capability.optional, capability.constraints) = (ttl, optional, constraints);
             capability
         },

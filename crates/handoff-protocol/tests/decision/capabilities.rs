@@ -96,6 +96,19 @@ impl Story {
     }
 }
 
+#[test]
+fn an_address_is_no_name_of_a_resource() {
+    for address in ["https://u:hunter2@host/secret-address", "x://", "opaque:a wss://b"] {
+        let body = take_over().replace(r#""resource_ref":"r""#, &format!(r#""resource_ref":"{address}""#));
+        let refused = Raise::read(&machine(), json(&body), &Policy::default()).map(drop).unwrap_err();
+        let said = refused.to_string();
+        assert_eq!(refused.code(), ErrorCode::InvalidRequest, "{address}");
+        assert!(said.contains("requires.capabilities[0].resource_ref") && !said.contains("hunter2"), "{said}");
+    }
+    let opaque = take_over().replace(r#""resource_ref":"r""#, r#""resource_ref":"opaque:bs_4KpQ""#);
+    assert!(Raise::read(&machine(), json(&opaque), &Policy::default()).is_ok());
+}
+
 /// What is left to tell the surface's provider.
 fn close(session: &GrantSession, due: Timestamp) -> TimerChange {
     TimerChange::CloseSession { session: session.session_ref, provider: Digest::of("p"), due }
@@ -415,7 +428,7 @@ fn revoking_is_for_the_holder_and_for_whoever_could_hold_it() {
 fn an_amendment_keeps_the_grants_that_it_still_asks_for_and_mints_and_revokes_the_others() {
     let two = format!(r#"[{SURFACE},{{"type":"document","scope":"view"}}]"#);
     let mut story = Story::of(&with(&approve(), "requires.capabilities", &two));
-    let session = story.resolve(&person(Role::Admin), r#"["drive"]"#).unwrap();
+    let session = story.resolve(&person(Role::Admin), r#"["view"]"#).unwrap();
     let change = |story: &mut Story, capabilities: &str, radius: BlastRadius| {
         let requires =
             json(&with(&approve(), "requires.capabilities", capabilities)).get("requires").unwrap().to_text();
@@ -439,6 +452,20 @@ fn an_amendment_keeps_the_grants_that_it_still_asks_for_and_mints_and_revokes_th
     assert_eq!(changed.sessions[0].close_reason, Some(SessionEnd::Revoked), "nobody accepted what it touches now");
     let none = change(&mut story, "[]", BlastRadius::unknown());
     assert!(none.request.open_grants.is_empty() && none.request.granted);
+}
+
+#[test]
+fn whoever_acts_in_a_session_began_to_answer_until_it_is_over() {
+    let mut story = Story::new();
+    let session = story.resolve(&person(Role::Admin), r#"["view","drive"]"#).unwrap();
+    let amended = |story: &mut Story| {
+        let command = Amend::read(&machine(), json(r#"{"prompt":{"title":"?"}}"#), &Policy::default()).unwrap();
+        amend(&story.request.clone(), &command, &machine(), &story.waiter.clone(), &mut story.scene.context())
+    };
+    assert_eq!(code(amended(&mut story)), ErrorCode::RequestInProgress);
+    story.pass(121);
+    let _amended = amended(&mut story).unwrap();
+    assert!(story.scene.now > session.lease_until, "a lease that ran out is no session any more");
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn submitted_names_must_be_declared_and_nothing_of_a_value_is_ever_said() {
     let mut check = |values: &str| {
         let body = Secret::new(json(&format!(r#"{{"values":{values}}}"#)));
         let submission = SinkSubmission::read(&person(Role::Admin), body)?;
-        check_submission(&request, &submission.names(), &person(Role::Admin), &scene.context())?;
+        check_submission(&request, "vault/1", &submission.names(), &person(Role::Admin), &scene.context())?;
         Ok::<_, DecisionError>(submission.names().iter().map(str::to_owned).collect::<Vec<_>>())
     };
     assert_eq!(check(r#"{"password":"hunter2","email":"x"}"#).unwrap(), ["password", "email"]);
@@ -214,7 +214,7 @@ fn a_submission_needs_the_authority_of_an_answer_and_a_pending_request() {
     let (request, waiter) = scene.raise(&sign_in());
     let submit = |scene: &mut Scene, request: &Request, who: &Principal| {
         let submission = SinkSubmission::read(who, Secret::new(json(r#"{"values":{"email":"x"}}"#)))?;
-        check_submission(request, &submission.names(), who, &scene.context())
+        check_submission(request, "vault/1", &submission.names(), who, &scene.context())
     };
     let code = |result: Result<(), DecisionError>| result.unwrap_err().code();
     assert_eq!(code(submit(&mut scene, &request, &machine())), ErrorCode::RequesterMayNotAnswer);

@@ -34,6 +34,23 @@ use crate::{
     words::{Saying, fill},
 };
 
+/// What came with a form, once everything about it was checked that is about no question.
+pub(super) struct Sent {
+    pub(super) visitor: Visitor,
+    pub(super) form: Form,
+    pub(super) loaded: LoadedRequest,
+    pub(super) key: IdempotencyKey,
+}
+
+/// What somebody meant to do with a form.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Act {
+    /// To answer, in whole or in part.
+    Answer,
+    /// To do something besides.
+    Besides,
+}
+
 /// `POST /requests/{id}`.
 pub(crate) async fn submit(
     State(site): State<Site>,
@@ -42,35 +59,9 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Response {
-    let visitor = match Visitor::find(&site, &headers).await {
-        Ok(Some(visitor)) => visitor,
-        Ok(None) if reader.has_two_sessions => return page::sign_in(&reader),
-        Ok(None) => {
-            // What was written goes back to whoever sent it, from our own pages alone: no other site puts words on them.
-            let form = Some(()).filter(|()| origin::is_ours(&site, &headers));
-            let form = form.and_then(|()| read_form(&reader, &headers, body, None).ok()).unwrap_or_default();
-            let (saying, written) = (reader.words.sign_in_again, submission::written(&form));
-            return page::give_back(&reader, StatusCode::UNAUTHORIZED, saying, None, written);
-        }
-        Err(error) => return page::refuse(&reader, &error, None),
-    };
-    if !origin::is_ours(&site, &headers) {
-        return not_ours(&reader, Some(&visitor));
-    }
-    let form = match read_form(&reader, &headers, body, Some(&visitor)) {
-        Ok(form) => form,
+    let Sent { visitor, form, loaded, key } = match receive(&site, &reader, path, &headers, body).await {
+        Ok(sent) => sent,
         Err(refusal) => return *refusal,
-    };
-    if !visitor.made_form(form.get("csrf")) {
-        return not_ours(&reader, Some(&visitor));
-    }
-    let loaded = match request::load(&site, &visitor, path).await {
-        Ok(loaded) => loaded,
-        Err(error) => return page::refuse(&reader, &error, Some(&visitor)),
-    };
-    // Without its nonce a second press would be a second answer.
-    let Some(Ok(key)) = form.get("nonce").map(IdempotencyKey::parse) else {
-        return page::say(&reader, StatusCode::BAD_REQUEST, reader.words.form_malformed, Some(&visitor));
     };
     let id = loaded.view.id;
     // What a form of an earlier version holds was for other fields; the engine refuses it as stale.
@@ -78,14 +69,54 @@ pub(crate) async fn submit(
     if is_current && submission::is_ambiguous(&form, &loaded.requires) {
         return page::say(&reader, StatusCode::BAD_REQUEST, reader.words.form_malformed, Some(&visitor));
     }
-    let answer = submission::answer(&form, &loaded.requires);
+    // Over the whole declaration: pressing twice is the same part also once its fields are not asked for any more.
+    let answer = submission::answer(&form, &loaded.whole);
     if let Err(error) = hand_over(&site, &visitor, &form, &loaded, &answer, &key).await {
-        return explain(&site, &reader, &visitor, id, &form, &error).await;
+        return explain(&site, &reader, &visitor, id, &form, Act::Answer, &error).await;
     }
     match site.engine.answer_as_shown(&visitor.principal, id, answer, Some(&key)).await {
         Ok(_) => page::see_other(&format!("/requests/{id}")),
-        Err(error) => explain(&site, &reader, &visitor, id, &form, &error).await,
+        Err(error) => explain(&site, &reader, &visitor, id, &form, Act::Answer, &error).await,
     }
+}
+
+/// Takes a form in: who sent it, from where, for which request, and what a second press of its button is known by.
+pub(super) async fn receive(
+    site: &Site,
+    reader: &Reader,
+    path: Result<Path<String>, PathRejection>,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Sent, Box<Response>> {
+    let visitor = match Visitor::find(site, headers).await {
+        Ok(Some(visitor)) => visitor,
+        Ok(None) if reader.has_two_sessions => return Err(Box::new(page::sign_in(reader))),
+        Ok(None) => {
+            // What was written goes back to whoever sent it, from our own pages alone: no other site puts words on them.
+            let form = Some(()).filter(|()| origin::is_ours(site, headers));
+            let form = form.and_then(|()| read_form(reader, headers, body, None).ok()).unwrap_or_default();
+            let (saying, written) = (reader.words.sign_in_again, submission::written(&form));
+            return Err(Box::new(page::give_back(reader, StatusCode::UNAUTHORIZED, saying, None, written)));
+        }
+        Err(error) => return Err(Box::new(page::refuse(reader, &error, None))),
+    };
+    if !origin::is_ours(site, headers) {
+        return Err(Box::new(not_ours(reader, Some(&visitor))));
+    }
+    let form = read_form(reader, headers, body, Some(&visitor))?;
+    if !visitor.made_form(form.get("csrf")) {
+        return Err(Box::new(not_ours(reader, Some(&visitor))));
+    }
+    let loaded = match request::load(site, &visitor, path).await {
+        Ok(loaded) => loaded,
+        Err(error) => return Err(Box::new(page::refuse(reader, &error, Some(&visitor)))),
+    };
+    // Without its nonce a second press would be a second answer.
+    let Some(Ok(key)) = form.get("nonce").map(IdempotencyKey::parse) else {
+        let saying = reader.words.form_malformed;
+        return Err(Box::new(page::say(reader, StatusCode::BAD_REQUEST, saying, Some(&visitor))));
+    };
+    Ok(Sent { visitor, form, loaded, key })
 }
 
 /// Hands the values of secret fields to their sinks, before the answer says that they were given. An answer that cannot
@@ -102,20 +133,23 @@ async fn hand_over(
     let values = answer.get("values").and_then(Json::as_object);
     let schemas = site.engine.policy().schemas.as_ref();
     let is_current = form.get("rendered_digest") == Some(loaded.view.rendered_digest.to_string().as_str());
-    let fits = is_current && values.is_some_and(|values| values::check(&loaded.requires, values, schemas).is_ok());
+    let check = if submission::gives_part(form) { values::check_submitted } else { values::check };
+    let fits = is_current && values.is_some_and(|values| check(&loaded.requires, values, schemas).is_ok());
     for (place, values) in secrets.into_iter().filter(|_| fits) {
-        site.engine.submit_values(&visitor.principal, &place, values, Some(key)).await?;
+        // For this request and no other, whatever else declares the same place.
+        site.engine.submit_values_for(&visitor.principal, loaded.view.id, &place, values, Some(key)).await?;
     }
     Ok(())
 }
 
 /// Shows the request as it stands now, which may not be as it stood when the answer was sent, and what is wrong.
-async fn explain(
+pub(super) async fn explain(
     site: &Site,
     reader: &Reader,
     visitor: &Visitor,
     id: RequestId,
     form: &Form,
+    act: Act,
     error: &DecisionError,
 ) -> Response {
     let words = reader.words;
@@ -135,13 +169,42 @@ async fn explain(
     // It may have changed since the engine looked at the answer; then that is said along with what was wrong with it.
     let is_stale = form.get("rendered_digest") != Some(loaded.view.rendered_digest.to_string().as_str());
     let faults = submission::faults(form, &loaded.requires, error.fields(), site.engine.policy().schemas.as_ref());
-    let faulty = Faulty { form, fields: &faults, note_too_long: false, is_stale };
+    let faulty = Faulty { form, fields: &faults, note_too_long: false, is_stale, saying: None };
+    let undone = |saying| Occasion::Undone { saying, written: submission::written(form) };
     let (status, occasion) = match error {
+        // What was done besides answering has no place in the form for an answer.
+        DecisionError::PresentationStale { .. } if act == Act::Besides => {
+            (StatusCode::CONFLICT, undone(words.stale_besides))
+        }
+        DecisionError::IdempotencyKeyReused { .. } if act == Act::Besides => {
+            (StatusCode::CONFLICT, undone(words.sent_before))
+        }
+        DecisionError::InvalidRequest(fault) if act == Act::Besides && fault.path == "note" => {
+            let saying = Saying { title: words.not_done, text: words.note_too_long };
+            (StatusCode::UNPROCESSABLE_ENTITY, undone(saying))
+        }
+        // The button was pressed before, with something else filled in. A fresh form takes it as another answer.
+        DecisionError::IdempotencyKeyReused { .. } => {
+            (StatusCode::CONFLICT, Occasion::Faulty(Faulty { saying: Some(words.sent_before), ..faulty }))
+        }
+        DecisionError::InvalidRequest(fault) if fault.path == "values" && submission::gives_part(form) => {
+            let saying = Some(words.nothing_given);
+            (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(Faulty { saying, ..faulty }))
+        }
         // What was made of the values of another question is not held against this one's.
         DecisionError::PresentationStale { .. } => {
             (StatusCode::CONFLICT, Occasion::Faulty(Faulty { fields: &[], is_stale: true, ..faulty }))
         }
+        // The place that a secret was for is none of this version's.
+        DecisionError::InvalidRequest(fault) if is_stale && fault.path == "request_id" => {
+            (StatusCode::CONFLICT, Occasion::Faulty(Faulty { fields: &[], ..faulty }))
+        }
         DecisionError::AnswerValidationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(faulty)),
+        // The form again, filled in but for the secret, which is kept nowhere.
+        DecisionError::SinkUnavailable { .. } => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            Occasion::Faulty(Faulty { saying: Some(words.sink_unavailable), ..faulty }),
+        ),
         DecisionError::InvalidRequest(fault) if fault.path == "note" => {
             (StatusCode::UNPROCESSABLE_ENTITY, Occasion::Faulty(Faulty { note_too_long: true, ..faulty }))
         }

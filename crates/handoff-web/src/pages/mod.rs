@@ -1,6 +1,7 @@
 //! One file a page.
 
 pub(crate) mod answer;
+pub(crate) mod besides;
 pub(crate) mod enter;
 pub(crate) mod events;
 pub(crate) mod inbox;
@@ -18,10 +19,11 @@ use axum::{
 
 use zeroize::Zeroize as _;
 
-use crate::{form::Form, page, reader::Reader, session::Visitor};
+use crate::{form::Form, page, reader::Reader, session::Visitor, submission};
 
 /// The inputs that each page has once. A form that has one of them twice was not made by a page.
-const SINGLE: [&str; 7] = ["csrf", "nonce", "rendered_digest", "note", "back", "language", "zone"];
+const SINGLE: [&str; 9] =
+    ["csrf", "nonce", "rendered_digest", "note", "back", "language", "zone", submission::PART, "to"];
 
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 

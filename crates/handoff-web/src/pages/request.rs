@@ -10,14 +10,14 @@ use axum::{
 };
 use handoff_protocol::{
     decision::{
-        DecisionError, Lacking, Requires,
+        DecisionError, Lacking, Receipt, Requires,
         directory::Directory,
         terms::{AuthorizationState, Mode, OnExpiry, RequestState},
         view::RequestView,
     },
     duration::ExactDuration,
     id::{PrincipalId, ReceiptId, RequestId},
-    json::read_str,
+    json::{from_json, read_str},
     principal::{AuthStrength, FRESH_SECONDS},
     timestamp::Timestamp,
 };
@@ -25,19 +25,25 @@ use handoff_protocol::{
 use super::{answer, events, inbox};
 use crate::{
     answer_form::{AnswerForm, Faulty},
+    besides::{self, Besides},
     control::{Input, SHOWN},
     notice::Notice,
     outcome::Outcome,
     page::{self, Frame},
     prompt::Prompt,
     reader::Reader,
+    resource::{self, Resource},
     session::Visitor,
     site::Site,
-    submission::Written,
+    story::{Happening, story},
+    submission::{PART, Written},
     visible,
     when::{Deadline, When},
     words::{Saying, Words, fill},
 };
+
+/// How many of the things that people did besides answering are told, the latest.
+const DISPOSITIONS: usize = 20;
 
 /// What a browser says that fetches a page which nobody asked for yet.
 const LOOKS_AHEAD: &str = "sec-purpose";
@@ -73,6 +79,8 @@ pub(crate) async fn show(
 pub(super) struct LoadedRequest {
     pub(super) view: RequestView,
     pub(super) requires: Requires,
+    /// The same before partial answers took fields out of it.
+    pub(super) whole: Requires,
     /// Who groups and rotations are.
     pub(super) people: Arc<Directory>,
 }
@@ -97,8 +105,14 @@ pub(super) async fn load_by_id(site: &Site, visitor: &Visitor, id: RequestId) ->
     if let Some(authority) = &view.effective_authority {
         requires.authority = authority.clone();
     }
+    let whole = if view.steps.is_empty() {
+        requires.clone()
+    } else {
+        let declared = site.engine.declared(&visitor.principal, id).await?;
+        Requires::read(&declared).map_err(|_| DecisionError::Internal)?
+    };
     let people = site.engine.people(visitor.principal.tenant).await?;
-    Ok(LoadedRequest { view, requires, people })
+    Ok(LoadedRequest { view, requires, whole, people })
 }
 
 /// Why the page is shown.
@@ -110,6 +124,8 @@ pub(super) enum Occasion<'a> {
     Faulty(Faulty<'a>),
     /// An answer came to nothing.
     Refused { saying: Saying, detail: Option<String>, written: Vec<Written> },
+    /// Something besides an answer came to nothing; the form for an answer is as it was.
+    Undone { saying: Saying, written: Vec<Written> },
 }
 
 #[derive(Template)]
@@ -132,6 +148,12 @@ struct RequestPage {
     /// What was written into a form that came to nothing.
     written: Vec<Written>,
     answer_form: Option<AnswerForm>,
+    besides: Option<Besides>,
+    /// What may be used on the way.
+    resources: Vec<Resource>,
+    /// What people did so far.
+    story: Vec<Happening>,
+    has_receipt: bool,
     outcome: Option<Outcome>,
     /// What a correction says that it should have been.
     corrected: Option<Outcome>,
@@ -178,38 +200,51 @@ pub(super) async fn respond(
     loaded: LoadedRequest,
     occasion: &Occasion<'_>,
 ) -> Response {
-    let LoadedRequest { view, requires, people } = loaded;
+    let LoadedRequest { view, requires, whole, people } = loaded;
     let words = reader.words;
     let now = site.engine.now();
     let lacking = requires.authority.check(&visitor.principal, &view.also_assigned, &people, now).err();
     let is_pending = view.state == RequestState::Pending;
-    let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(reader, sealed, &requires));
+    let outcome = view.receipt.as_ref().and_then(|sealed| Outcome::read(reader, sealed, &whole));
     let corrected = match view.corrections.last() {
-        Some(id) => correction(site, reader, visitor, *id, &requires).await,
+        Some(id) => correction(site, reader, visitor, *id, &whole).await,
         None => None,
     };
-    let mut answer_form = None;
+    let (mut answer_form, mut besides) = (None, None);
     if is_pending && lacking.is_none() && !matches!(occasion, Occasion::Refused { .. }) {
         let faulty = match occasion {
             Occasion::Faulty(faulty) => Some(*faulty),
-            Occasion::Looking | Occasion::Refused { .. } => None,
+            Occasion::Looking | Occasion::Refused { .. } | Occasion::Undone { .. } => None,
         };
-        match AnswerForm::new(reader, visitor, &view, &requires, faulty) {
-            Ok(form) => answer_form = Some(form),
+        let offers = besides::offers(site, words, visitor, &requires, &people).await;
+        let forms = AnswerForm::new(reader, visitor, &view, &requires, faulty);
+        match forms.and_then(|form| Ok((form, Besides::new(visitor, &view, offers)?))) {
+            Ok((form, others)) => (answer_form, besides) = (Some(form), Some(others)),
             Err(error) => return page::refuse(reader, &error, Some(visitor)),
         }
     }
+    let resources =
+        if is_pending { resource::resources(site, reader, visitor, &view.requires).await } else { Ok(Vec::new()) };
+    let dispositions = site.engine.last_dispositions(&visitor.principal, view.id, DISPOSITIONS).await;
+    let (resources, dispositions) = match (resources, dispositions) {
+        (Ok(resources), Ok(dispositions)) => (resources, dispositions),
+        (Err(error), _) | (_, Err(error)) => return page::refuse(reader, &error, Some(visitor)),
+    };
+    let receipt: Option<Receipt> = view.receipt.clone().and_then(|sealed| from_json(sealed).ok());
+    let story = story(site, reader, visitor, &view, &whole, receipt.as_ref(), &dispositions).await;
     let notice = match (occasion, &answer_form) {
         (Occasion::Refused { saying, detail, .. }, _) => Some(Notice::alert(*saying, detail.as_deref())),
         (Occasion::Faulty(faulty), Some(form)) => {
             let faults = form.faults(words, faulty.fields, &requires);
-            let saying = match (faulty.is_stale, faults.is_empty()) {
-                (true, true) => words.stale,
-                (true, false) => words.stale_and_faulty,
-                (false, _) => words.faulty,
+            let saying = match (faulty.is_stale, faults.is_empty(), faulty.saying) {
+                (true, true, _) => words.stale,
+                (true, false, _) => words.stale_and_faulty,
+                (false, _, Some(saying)) => saying,
+                (false, _, None) => words.faulty,
             };
             Some(Notice { faults, ..Notice::alert(saying, None) })
         }
+        (Occasion::Undone { saying, .. }, _) => Some(Notice::alert(*saying, None)),
         (Occasion::Faulty(_) | Occasion::Looking, _) => {
             standing(reader, &view, &requires, visitor, lacking, outcome.as_ref())
         }
@@ -233,14 +268,18 @@ pub(super) async fn respond(
         urgency: words.urgency(view.urgency),
         is_test: view.test_mode,
         facts: Facts::new(site, reader, &view, &requires, visitor, now).await,
-        effect: Effect::new(site, reader, &view),
+        effect: Effect::new(site, reader, &view, requires.authority.quorum),
         notice,
         written: match occasion {
-            Occasion::Refused { written, .. } => written.clone(),
+            Occasion::Refused { written, .. } | Occasion::Undone { written, .. } => written.clone(),
             Occasion::Looking | Occasion::Faulty(_) => Vec::new(),
         },
         answer_form,
-        settled: outcome.as_ref().map(|outcome| settled(words, outcome)),
+        besides,
+        resources,
+        story,
+        settled: outcome.as_ref().map(|outcome| settled(words, outcome, has_parts_of_others(&view, receipt.as_ref()))),
+        has_receipt: outcome.is_some(),
         outcome,
         corrected,
         seen: is_pending.then(|| events::standing(view.version, view.state)),
@@ -261,11 +300,18 @@ async fn correction(
 }
 
 /// Who decided and when, in a sentence.
-fn settled(words: &Words, outcome: &Outcome) -> String {
+fn settled(words: &Words, outcome: &Outcome, has_parts_of_others: bool) -> String {
     match outcome.by_policy {
         Some(saying) => saying.to_owned(),
+        None if has_parts_of_others => fill(words.receipt_by_parts, &[&outcome.who, &outcome.at.text]),
         None => fill(words.receipt_by, &[&outcome.who, &outcome.at.text]),
     }
+}
+
+/// Whether others gave some of what was decided.
+fn has_parts_of_others(view: &RequestView, receipt: Option<&Receipt>) -> bool {
+    let decider = receipt.and_then(|receipt| receipt.actor.principal_id);
+    view.steps.iter().any(|step| step.by.principal_id.is_none() || step.by.principal_id != decider)
 }
 
 /// What there is to say of where a request stands, to somebody who only looks.
@@ -360,16 +406,18 @@ async fn name_of(site: &Site, visitor: &Visitor, id: Option<PrincipalId>) -> Opt
 }
 
 impl Effect {
-    fn new(site: &Site, reader: &Reader, view: &RequestView) -> Self {
+    fn new(site: &Site, reader: &Reader, view: &RequestView, quorum: u64) -> Self {
         let words = reader.words;
         let digest = view.effect_digest.as_ref().map(|digest| digest.as_str().to_owned());
         let Some(authorization) = &view.authorization else {
             let hours = site.engine.policy().authorization_ttl.seconds() / 3600;
+            let once = words.effect_once_for(quorum, hours);
             let mode = match view.mode {
                 Mode::Gated => words.effect_gated,
+                Mode::Advisory if quorum > 1 => words.effect_advisory_quorum,
                 Mode::Advisory => words.effect_advisory,
             };
-            return Self { sentences: vec![fill(words.effect_once, &[&hours.to_string()]), mode.to_owned()], digest };
+            return Self { sentences: vec![once, mode.to_owned()], digest };
         };
         let sentence = match authorization.state {
             AuthorizationState::Open => fill(words.effect_open, &[&When::new(reader, authorization.expires_at).text]),

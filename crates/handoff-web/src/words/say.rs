@@ -2,8 +2,8 @@
 
 use handoff_protocol::{
     decision::{
-        Field, FieldError, FieldErrorCode, FieldKind, Lacking,
-        terms::{OnExpiry, Urgency},
+        Field, FieldError, FieldErrorCode, FieldKind, Lacking, Target,
+        terms::{OnExpiry, TargetKind, Urgency},
     },
     json::ReadErrorKind,
     principal::AuthStrength,
@@ -69,6 +69,31 @@ impl Words {
             0 => name,
             1 => fill(self.one_agreed, &[&name]),
             _ => fill(self.many_agreed, &[&name, &others.to_string()]),
+        }
+    }
+
+    /// What an answer lets the program do, where so many must agree.
+    pub(crate) fn effect_once_for(&self, quorum: u64, hours: u64) -> String {
+        let hours = hours.to_string();
+        match quorum {
+            0 | 1 => fill(self.effect_once, &[&hours]),
+            2 => fill(self.effect_once_pair, &[&hours]),
+            _ => {
+                let others = quorum.saturating_sub(1);
+                fill(self.effect_once_quorum, &[&quorum.to_string(), &others.to_string(), &hours])
+            }
+        }
+    }
+
+    /// Whom a request is passed on to, where that is no one person.
+    pub(crate) fn target(&self, target: &Target) -> String {
+        let value = visible::line(&target.value);
+        match target.kind {
+            TargetKind::Principal => value,
+            TargetKind::Role => fill(self.to_role, &[&value]),
+            TargetKind::Group => fill(self.to_group, &[&value]),
+            TargetKind::Rotation => fill(self.to_rotation, &[&value]),
+            TargetKind::Anyone => self.to_anyone.to_owned(),
         }
     }
 

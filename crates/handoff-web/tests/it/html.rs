@@ -98,6 +98,15 @@ pub(crate) fn form(html: &str, action: &str) -> PageForm {
                 form.choices.push((name, value, label));
             }
             ("input", _) => form.fields.push((name, value)),
+            ("option", _) => {
+                let select =
+                    inside[..place].iter().rev().find(|tag| tag.name == "select").expect("options are in a select");
+                let name = select.get("name").to_owned();
+                if tag.has("selected") {
+                    form.fields.push((name.clone(), value.clone()));
+                }
+                form.choices.push((name, value, tag.text.clone()));
+            }
             // The parser drops the line feed behind the tag.
             ("textarea", _) => form.fields.push((name, tag.text.strip_prefix('\n').unwrap_or(&tag.text).to_owned())),
             _ => {}

@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod besides;
 mod browser;
 mod changed;
 mod documents;

@@ -34,6 +34,40 @@ async fn what_is_typed_into_a_secret_goes_to_its_sink_and_never_comes_back() {
 }
 
 #[tokio::test]
+async fn a_secret_goes_to_the_request_of_its_page_whatever_newer_one_declares_the_same_place() {
+    let world = World::new().await;
+    let id = world.ask(FIELDS).await;
+    let mut ada = world.entered("Ada", Role::Admin).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    let newer = format!(
+        r#"{{"waiter_ref":"run:2","prompt":{{"title":"Other?"}},"requires":{{"v":1,"answer":{{"fields":{FIELDS}}}}}}}"#
+    );
+    let newer = world.raise(&newer).await;
+    let form = answer_form(&page, id).fill("v.user", "dana").fill("v.password", "hunter2");
+    ada.send(&form).await.is(303);
+    let requests = world.vault.look(|all| all.iter().map(|one| one.request).collect::<Vec<_>>());
+    assert_eq!(requests, [id]);
+    assert!(world.decided(newer).await.is_none());
+}
+
+#[tokio::test]
+async fn a_place_that_does_not_take_a_secret_is_said_to_and_nothing_was_answered() {
+    let world = World::new().await;
+    let id = world.ask(FIELDS).await;
+    let mut ada = world.entered("Ada", Role::Admin).await;
+    let page = ada.get(&format!("/requests/{id}")).await;
+    world.vault.fail(true);
+    let reply = ada.send(&answer_form(&page, id).fill("v.user", "dana").fill("v.password", "c4nary-hunter2")).await;
+    reply.is(503).says("The place for the secret did not take it").says("that is safe");
+    assert!(!reply.body.contains("c4nary") && world.decided(id).await.is_none());
+    // What was filled in stays, but for the secret.
+    world.vault.fail(false);
+    let form = answer_form(&reply, id).fill("v.password", "c4nary-hunter2");
+    ada.send(&form).await.is(303);
+    assert_eq!(world.decided(id).await.unwrap(), r#"{"user":"dana","password":{"provided":true}}"#);
+}
+
+#[tokio::test]
 async fn pressing_twice_hands_a_secret_over_once() {
     let world = World::new().await;
     let id = world.ask(FIELDS).await;

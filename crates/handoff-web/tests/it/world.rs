@@ -144,6 +144,16 @@ pub(crate) fn answer_form(page: &Reply, id: RequestId) -> html::PageForm {
     html::form(&page.body, &format!("/requests/{id}"))
 }
 
+/// The form on a request's page that passes it on.
+pub(crate) fn pass_on_form(page: &Reply, id: RequestId) -> html::PageForm {
+    html::form(&page.body, &format!("/requests/{id}/pass-on"))
+}
+
+/// The form on a request's page that says that one cannot answer.
+pub(crate) fn unable_form(page: &Reply, id: RequestId) -> html::PageForm {
+    html::form(&page.body, &format!("/requests/{id}/unable"))
+}
+
 /// A question with one choice.
 pub(crate) const YES_NO: &str = r#"[{"name":"decision","label":"Decision","type":"choice","required":true,
     "options":[{"id":"approve","label":"Refund it"},{"id":"reject","label":"Don't refund"}]}]"#;

@@ -86,7 +86,7 @@ impl Capability {
             capability_type: reader.choice("type", CapabilityType::ALL)?,
             scope: reader.choice("scope", CapabilityScope::ALL)?,
             provider: owned(reader.optional_text("provider", 0, limits::PROVIDER_CHARS)?),
-            resource_ref: owned(reader.optional_text("resource_ref", 0, limits::RESOURCE_REF_CHARS)?),
+            resource_ref: resource_ref(&reader)?,
             label: owned(reader.optional_text("label", 0, limits::LABEL_CHARS)?),
             purpose: owned(reader.optional_text("purpose", 0, limits::PURPOSE_CHARS)?),
             optional: reader.optional_boolean("optional")?.unwrap_or(false),
@@ -104,10 +104,26 @@ impl Declared {
         Self { json, capabilities: parsed.capabilities.clone(), blast_radii: Vec::new() }
     }
 
+    /// Whether the providers of its capabilities are still to be asked.
+    pub(in crate::decision) fn needs_blast_radii(&self) -> bool {
+        self.capabilities.len() != self.blast_radii.len()
+    }
+
     /// Whether a declaration that is served is this one, with the handles and digests of its grants put in (rule D-7).
     pub(in crate::decision) fn is_served_as(&self, served: &Json) -> bool {
         without_grants(self.json.clone()) == without_grants(served.clone())
     }
+}
+
+/// The name of a resource. An address could be opened, and could carry a password, so it is refused (rule G-2).
+fn resource_ref(reader: &ObjectReader<'_, '_>) -> Result<Option<String>, DecodeError> {
+    let named = reader.optional_text("resource_ref", 0, limits::RESOURCE_REF_CHARS)?;
+    if named.is_some_and(|named| named.contains("://")) {
+        return Err(
+            reader.error("resource_ref", "must be the provider's own name for the resource, and not an address")
+        );
+    }
+    Ok(named.map(str::to_owned))
 }
 
 /// A declaration without what is ours in it.

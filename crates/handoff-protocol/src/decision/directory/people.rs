@@ -94,6 +94,13 @@ impl Directory {
         self.people.values()
     }
 
+    /// The places of more than one: groups, then rotations, by name.
+    pub fn places(&self) -> impl Iterator<Item = Target> {
+        let place = |kind: TargetKind| move |name: &String| Target { kind, value: name.clone() };
+        let groups = self.groups.keys().map(place(TargetKind::Group));
+        groups.chain(self.rotations.keys().map(place(TargetKind::Rotation)))
+    }
+
     /// Says what role everybody has now.
     pub fn set_roles(&mut self, role: impl Fn(UserId) -> Option<Role>) {
         for person in self.people.values_mut() {
