@@ -9,7 +9,7 @@ use handoff_protocol::{
         terms::{DeliveryState, Grade, RequestState, Suppression},
         view::RequestView,
     },
-    id::RequestId,
+    id::{DeliveryId, RequestId},
     principal::Role,
     timestamp::Timestamp,
 };
@@ -393,4 +393,48 @@ async fn a_policy_has_a_number_that_each_raise_records_and_what_is_not_understoo
         assert!(raised.data.contains(&format!(r#""policy_version":{version}"#)), "{}", raised.data);
     }
     assert_eq!(engine.load_policy(tenant, policy(10)).await.unwrap(), 3, "what comes back is a new version");
+}
+
+#[tokio::test]
+async fn a_request_is_passed_on_to_nobody_whom_neither_directory_nor_store_knows() {
+    let reached = Reached::new().await;
+    reached.add("anna", Role::Viewer, |_| {}).await;
+    let engine = &reached.world.engine;
+    // Somebody who may enter and of whom the directory says nothing.
+    let emil = engine.create_person(reached.world.tenant, "emil", Role::Viewer).await.unwrap();
+    let id = reached.world.raised(&ask("run:1", "Refund?")).await;
+    let to = |who: &str| format!(r#"{{"kind":"principal","value":"{who}"}}"#);
+    let pass = async |who: &str| {
+        engine.reassign(&reached.world.machine, id, json(&format!(r#"{{"to":{}}}"#, to(who))), None).await
+    };
+    let delegate = async |who: &str| {
+        let body = format!(r#"{{"values":{{}},"disposition":"delegate","delegate_to":{}}}"#, to(who));
+        engine.answer(&reached.world.person, id, json(&body), None).await
+    };
+    let nobody = "usr_01K3M7QW8ZC4YRXB2N6VD9FTHZ";
+    assert!(pass(nobody).await.unwrap_err().to_string().starts_with("`to.value` must be the id of somebody"));
+    let refused = delegate(nobody).await.unwrap_err();
+    assert!(refused.to_string().starts_with("`delegate_to.value` must be the id of somebody"), "{refused}");
+    assert_eq!(refused.code(), ErrorCode::InvalidRequest);
+    pass(&emil.to_string()).await.unwrap();
+    delegate(&emil.to_string()).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_again_is_said_to_be_that() {
+    let reached = Reached::new().await;
+    let id = reached.world.raised(&mail_to("group", "nobody")).await;
+    reached.settle().await;
+    let kept = only(&reached, id).await;
+    assert_eq!(kept.state, DeliveryState::Suppressed);
+    let unknown = DeliveryId::parse("dlv_01K3M7QW8ZC4YRXB2N6VD9FTHZ").unwrap();
+    for delivery in [kept.id, unknown] {
+        let refused = reached.world.engine.redeliver(&reached.world.machine, delivery, &json("{}"), None).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RequestNotFound);
+        assert!(
+            refused.to_string().starts_with("there is no delivery of this id that could be sent again"),
+            "{refused}"
+        );
+    }
 }

@@ -64,6 +64,7 @@ mod explain;
 mod field;
 mod grade;
 pub mod idempotency;
+mod known;
 mod ladder;
 pub mod lease;
 pub mod limits;

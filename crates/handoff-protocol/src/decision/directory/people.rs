@@ -107,6 +107,34 @@ impl Directory {
         self.people.is_empty()
     }
 
+    /// Whether nothing at all is known here, which says nothing of anybody.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.people.is_empty() && self.groups.is_empty() && self.rotations.is_empty()
+    }
+
+    /// Every group with those who are in it, by name.
+    pub fn groups(&self) -> impl Iterator<Item = (&str, &[UserId])> {
+        self.groups.iter().map(|(name, members)| (name.as_str(), members.as_slice()))
+    }
+
+    /// Every rotation, by name.
+    pub fn rotations(&self) -> impl Iterator<Item = (&str, &Rotation)> {
+        self.rotations.iter().map(|(name, rotation)| (name.as_str(), rotation))
+    }
+
+    /// Whether there can be a group of this name: there is one, or nothing is known here.
+    #[must_use]
+    pub fn knows_group(&self, name: &str) -> bool {
+        self.is_blank() || self.groups.contains_key(name)
+    }
+
+    /// Whether there can be a rotation of this name: there is one, or nothing is known here.
+    #[must_use]
+    pub fn knows_rotation(&self, name: &str) -> bool {
+        self.is_blank() || self.rotations.contains_key(name)
+    }
+
     /// The people that a target means at an instant, each once, in the directory's order of preference; empty where there
     /// is nobody (rule V-9).
     #[must_use]
