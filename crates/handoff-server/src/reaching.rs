@@ -64,7 +64,7 @@ pub fn policy(path: &Path, tenant: Option<OrgId>, config: Option<&Config>) -> Re
     let tenant = tenant.or_else(named).unwrap_or(OrgId::from_ulid(Ulid::MIN));
     let policy = TenantPolicy::read(document, tenant).map_err(|error| fault(said(&error)))?;
     if let Some(config) = config {
-        policy.check(&config.callbacks).map_err(|error| fault(error.to_string()))?;
+        policy.check_carried_out(&config.callbacks).map_err(|error| fault(error.to_string()))?;
         policy.refuse_secrets(&secret_values(config)).map_err(|error| fault(error.to_string()))?;
     }
     Ok(policy)

@@ -89,7 +89,7 @@ impl Engine {
     /// and what was in force stays.
     pub async fn load_policy(&self, tenant: OrgId, document: Json) -> Result<u64, PolicyError> {
         let policy = TenantPolicy::read(document, tenant)?;
-        policy.check(&self.inner.policy.callbacks)?;
+        policy.check_carried_out(&self.inner.policy.callbacks)?;
         let kept = policy.clone();
         let reads = Reads::none().record(RecordKey::new(keys::POLICY_HEAD, HEAD));
         let version = self

@@ -335,7 +335,7 @@ fn a_policy_that_asks_for_what_is_not_done_is_refused_by_the_place_of_it() {
         ),
         ("x-extensions", r#"{"a":"these are other words."}"#.to_owned(), "x-extensions.a"),
     ] {
-        let refused = read(&minimal(member, &value)).unwrap().check(&deployment()).unwrap_err();
+        let refused = read(&minimal(member, &value)).unwrap().check_carried_out(&deployment()).unwrap_err();
         assert_eq!(refused.path, place, "{member} {value}");
         assert!(!refused.to_string().contains("other words"));
     }
@@ -345,9 +345,10 @@ fn a_policy_that_asks_for_what_is_not_done_is_refused_by_the_place_of_it() {
         ("callbacks.endpoints", endpoint("")),
         ("callbacks.endpoints", endpoint(r#","state":"disabled","secret_refs":["nope"]"#)),
     ] {
-        read(&minimal(member, &value)).unwrap().check(&deployment()).unwrap();
+        read(&minimal(member, &value)).unwrap().check_carried_out(&deployment()).unwrap();
     }
-    let unsigned = read(&minimal("callbacks.endpoints", &endpoint(""))).unwrap().check(&CallbackPolicy::default());
+    let unsigned =
+        read(&minimal("callbacks.endpoints", &endpoint(""))).unwrap().check_carried_out(&CallbackPolicy::default());
     assert_eq!(unsigned.unwrap_err().path, "callbacks.endpoints[0].secret_refs");
 }
 

@@ -3,7 +3,7 @@
 //! A document is read whole or refused whole, and it is applied to raises only: a request keeps the terms that it was
 //! raised under, whatever the document becomes.
 
-mod check;
+mod carried_out;
 mod quiet;
 mod read;
 mod secrets;

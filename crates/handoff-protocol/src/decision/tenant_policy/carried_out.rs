@@ -18,7 +18,7 @@ impl TenantPolicy {
     ///
     /// [`DecodeError`] names the first member that asks for too much, and the mend. The policy is not to be applied then,
     /// as a whole.
-    pub fn check(&self, callbacks: &CallbackPolicy) -> Result<(), DecodeError> {
+    pub fn check_carried_out(&self, callbacks: &CallbackPolicy) -> Result<(), DecodeError> {
         let named = callbacks.named.values().flatten();
         let configured: Vec<&str> = callbacks.secrets.iter().chain(named).map(|secret| secret.expose()).collect();
         self.refuse_secrets(&configured)?;
