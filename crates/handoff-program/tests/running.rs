@@ -1,6 +1,5 @@
 //! Real programs: what they read, how they end, and that nothing of them is left behind.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{
     fs,

@@ -220,7 +220,7 @@ async fn a_single_delivery_is_read_sent_again_and_graded_and_repeats_change_noth
         reached.world.events_of(id).await.iter().filter(|event| *event == "delivery.transitioned").count(),
         graded
     );
-    let unknown = handoff_protocol::id::DeliveryId::parse("dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT").unwrap();
+    let unknown = DeliveryId::parse("dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT").unwrap();
     assert_eq!(code(engine.delivery(machine, unknown).await), ErrorCode::RequestNotFound);
     assert_eq!(code(engine.redeliver(machine, unknown, &json("{}"), None).await), ErrorCode::RequestNotFound);
     reached.world.answer(id, "k").await.unwrap();

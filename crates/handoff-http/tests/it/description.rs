@@ -12,7 +12,7 @@ use handoff_protocol::{
     callback::CallbackSecret,
     decision::{CallbackPolicy, ErrorCode, tenant_policy::TenantPolicy},
     id::OrgId,
-    json::{Json, read_str},
+    json::{Json, Object, read_str},
 };
 
 use crate::{
@@ -122,7 +122,7 @@ fn the_policy_on_the_page_is_whole_and_can_be_put_in_force() {
     let parts = schema.get("$defs").and_then(Json::as_object).unwrap();
     let parts = parts.iter().filter(|(name, _)| own(name)).map(|(_, part)| part);
     for part in parts.chain([&schema]) {
-        for name in part.get("properties").and_then(Json::as_object).into_iter().flat_map(|all| all.keys()) {
+        for name in part.get("properties").and_then(Json::as_object).into_iter().flat_map(Object::keys) {
             assert!(shown.contains(name), "the example has no `{name}`");
             assert!(TenantPolicy::MEMBERS.contains(&name), "`{name}` is not suggested");
         }

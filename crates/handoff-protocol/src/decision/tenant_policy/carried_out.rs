@@ -3,6 +3,7 @@
 
 use super::{TenantPolicy, secrets};
 use crate::{
+    callback::CallbackSecret,
     decision::callback::CallbackPolicy,
     json::{DecodeError, Json},
 };
@@ -20,7 +21,7 @@ impl TenantPolicy {
     /// as a whole.
     pub fn check_carried_out(&self, callbacks: &CallbackPolicy) -> Result<(), DecodeError> {
         let named = callbacks.named.values().flatten();
-        let configured: Vec<&str> = callbacks.secrets.iter().chain(named).map(|secret| secret.expose()).collect();
+        let configured: Vec<&str> = callbacks.secrets.iter().chain(named).map(CallbackSecret::expose).collect();
         self.refuse_secrets(&configured)?;
         self.check_endpoints(callbacks)?;
         let ruled = self.document.get("channels").and_then(Json::as_array).unwrap_or_default();
