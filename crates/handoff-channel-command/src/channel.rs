@@ -1,15 +1,10 @@
 //! The channel.
 
-use std::{
-    ffi::OsString,
-    io,
-    path::PathBuf,
-    process::{ExitStatus, Stdio},
-    time::Duration,
-};
+use std::{ffi::OsString, io, path::PathBuf, process::ExitStatus, time::Duration};
 
 use async_trait::async_trait;
 use handoff_engine::channel::{Channel, Message};
+use handoff_program::Running;
 use handoff_protocol::{
     decision::{
         SendReport,
@@ -18,10 +13,7 @@ use handoff_protocol::{
     },
     json::Json,
 };
-use tokio::{
-    io::AsyncWriteExt as _,
-    process::{Child, Command},
-};
+use tokio::process::Command;
 
 /// How long a program may take unless the deployment says otherwise; the engine waits no longer than this anyway.
 const TIME_LIMIT: Duration = Duration::from_secs(9);
@@ -82,26 +74,9 @@ impl CommandChannel {
         self
     }
 
-    fn start(&self) -> io::Result<Child> {
-        Command::new(&self.program)
-            .args(&self.arguments)
-            .env_clear()
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // What is given up is ended.
-            .kill_on_drop(true)
-            .spawn()
-    }
-
-    async fn run(&self, mut child: Child, message: &Message) -> io::Result<ExitStatus> {
-        let text = format!("{}\n", delivery(message).to_text());
-        if let Some(mut input) = child.stdin.take() {
-            // A program that reads nothing may still have done what it should: its exit says so.
-            let _ = input.write_all(text.as_bytes()).await;
-        }
-        child.wait().await
+    fn start(&self) -> io::Result<Running> {
+        let variables = self.environment.iter().map(|(name, value)| (name, value));
+        handoff_program::start(Command::new(&self.program).args(&self.arguments).env_clear().envs(variables))
     }
 }
 
@@ -116,14 +91,16 @@ impl Channel for CommandChannel {
     }
 
     async fn send(&self, message: &Message) -> SendReport {
-        let child = match self.start() {
-            Ok(child) => child,
+        let running = match self.start() {
+            Ok(running) => running,
             Err(error) => {
                 tracing::warn!(channel = self.name, kind = %error.kind(), "the program of a channel cannot be started");
                 return SendReport::kept_back(Suppression::ChannelNotConfigured);
             }
         };
-        match tokio::time::timeout(self.time_limit, self.run(child, message)).await {
+        let text = format!("{}\n", delivery(message).to_text());
+        // What is given up ends, with everything that it started.
+        match tokio::time::timeout(self.time_limit, running.finish(text.as_bytes())).await {
             Ok(Ok(status)) => report(status),
             Ok(Err(_)) => SendReport::failed_for_now("the program could not be waited for"),
             Err(_) => SendReport::timed_out(),

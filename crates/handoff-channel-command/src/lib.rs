@@ -12,6 +12,9 @@
 //! | 78 | the program is not configured (`EX_CONFIG`): the delivery is suppressed, visibly |
 //! | anything else, a signal, the time limit | not this time; it is tried again |
 //!
+//! Only the exit counts: a program that exits with 0 took the message, whether or not it read it. At the time limit it
+//! ends, and with it whatever it started; so does what a program that failed left behind.
+//!
 //! ```
 //! use handoff_channel_command::CommandChannel;
 //!

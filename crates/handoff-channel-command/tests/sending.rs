@@ -142,3 +142,30 @@ async fn a_program_that_is_not_there_is_a_channel_that_is_not_configured() {
     assert_eq!(report.outcome(), AttemptOutcome::Suppressed);
     assert!(!format!("{report:?}").contains("nowhere"));
 }
+
+#[tokio::test]
+async fn a_program_that_exits_without_reading_took_the_message_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // More than a pipe holds, and somebody holds the pipe open who never reads.
+    let mut long = message();
+    long.outgoing.body = Some("\u{1F600}".repeat(20_000));
+    let channel = shell(folder.path(), "exec 3<&0; /bin/sleep 5 <&3 &\nexit 0").time_limit(Duration::from_secs(4));
+    assert_eq!(channel.send(&long).await, SendReport::accepted().status("exit 0"));
+}
+
+#[tokio::test]
+async fn what_a_program_started_ends_with_it_at_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let script = format!("while :; do : > {}; done &\n/bin/sleep 600", mark.display());
+    let channel = shell(folder.path(), &script).time_limit(Duration::from_millis(300));
+    assert_eq!(channel.send(&message()).await.outcome(), AttemptOutcome::Timeout);
+    for _ in 0..100 {
+        fs::remove_file(&mark).unwrap_or_default();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        if !mark.exists() {
+            return;
+        }
+    }
+    panic!("what the program started runs on");
+}

@@ -1,12 +1,19 @@
-//! Deliveries: read one, report how far it got.
+//! Deliveries: read them, report how far one got.
 
 use handoff_protocol::{
     decision::{Delivery, wire::ReportedGrade},
-    id::DeliveryId,
+    id::{DeliveryId, RequestId},
     json::{Json, to_json},
 };
+use serde::Deserialize;
 
 use crate::{address::path, call::Call, client::Client, error::ClientError, key::CallKey, requests::key_or_minted};
+
+/// The deliveries of a request as served.
+#[derive(Deserialize)]
+struct Deliveries {
+    data: Vec<Delivery>,
+}
 
 impl Client {
     /// A delivery as it stands, with what was tried.
@@ -16,6 +23,16 @@ impl Client {
     /// [`ClientError`].
     pub async fn delivery(&self, id: DeliveryId) -> Result<Delivery, ClientError> {
         self.call(Call::get(path(&["deliveries", &id.to_string()])?)).await
+    }
+
+    /// The deliveries of a request, in the order of their making.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn deliveries(&self, request: RequestId) -> Result<Vec<Delivery>, ClientError> {
+        let list: Deliveries = self.call(Call::get(path(&["requests", &request.to_string(), "deliveries"])?)).await?;
+        Ok(list.data)
     }
 
     /// Reports how far a delivery got, with the evidence at hand. Repeating it changes nothing.

@@ -8,6 +8,7 @@
 //! | [`config`] | the configuration, and reading it from the environment and a file |
 //! | [`bootstrap`] | the principals and tokens that are loaded at the start |
 //! | [`reaching`] | the people, policies and channels of a configuration |
+//! | [`doubts`] | what a configuration says that leads nowhere as things are |
 //! | [`schemas`] | the JSON Schemas for `document` fields |
 //! | [`server`] | starting, and stopping without losing a request |
 //! | [`store`] | opening the store that a database address names |
@@ -37,6 +38,7 @@ pub mod chain_check;
 pub mod config;
 mod crash_point;
 mod database_url;
+pub mod doubts;
 mod likeness;
 mod listening;
 pub mod private_file;

@@ -16,7 +16,10 @@ use handoff_protocol::{
     json::{DecodeError, Json, read},
 };
 
-use crate::config::{ChannelConfig, ChannelKind, Config};
+use crate::{
+    config::{ChannelConfig, ChannelKind, Config},
+    likeness,
+};
 
 /// The most that is read of a policy.
 const LIMIT: u64 = 1 << 20;
@@ -39,7 +42,7 @@ pub fn policies(config: &Config) -> Result<Vec<(OrgId, Json)>, PolicyFileError> 
     let mut policies = Vec::new();
     for tenant in &config.tenants {
         if let Some(path) = &tenant.policy {
-            let read = policy(path, Some(tenant.id))?;
+            let read = policy(path, Some(tenant.id), Some(config))?;
             let fault = |error: DecodeError| PolicyFileError { path: path.clone(), problem: error.to_string() };
             read.check(&standing).map_err(fault)?;
             policies.push((tenant.id, read.document().clone()));
@@ -48,12 +51,13 @@ pub fn policies(config: &Config) -> Result<Vec<(OrgId, Json)>, PolicyFileError> 
     Ok(policies)
 }
 
-/// Reads the policy of a tenant from a file, or of the tenant that it names itself.
+/// Reads the policy of a tenant from a file, or of the tenant that it names itself. With a configuration it must also be
+/// one that a server with it can carry out whole.
 ///
 /// # Errors
 ///
 /// [`PolicyFileError`], as for [`policies`].
-pub fn policy(path: &Path, tenant: Option<OrgId>) -> Result<TenantPolicy, PolicyFileError> {
+pub fn policy(path: &Path, tenant: Option<OrgId>, config: Option<&Config>) -> Result<TenantPolicy, PolicyFileError> {
     let fault = |problem: String| PolicyFileError { path: path.to_path_buf(), problem };
     let mut bytes = Vec::new();
     File::open(path)
@@ -62,7 +66,28 @@ pub fn policy(path: &Path, tenant: Option<OrgId>) -> Result<TenantPolicy, Policy
     let document = read(&bytes).map_err(|error| fault(format!("is no JSON document: {error}")))?;
     let named = || document.get("org_id").and_then(Json::as_str).and_then(|text| OrgId::parse(text).ok());
     let tenant = tenant.or_else(named).unwrap_or(OrgId::from_ulid(Ulid::MIN));
-    TenantPolicy::read(document, tenant).map_err(|error| fault(error.to_string()))
+    let policy = TenantPolicy::read(document, tenant).map_err(|error| fault(said(&error)))?;
+    if let Some(config) = config {
+        policy.check_carried_out(&config.callbacks).map_err(|error| fault(error.to_string()))?;
+        policy.refuse_secrets(&secret_values(config)).map_err(|error| fault(error.to_string()))?;
+    }
+    Ok(policy)
+}
+
+/// A fault in words, with a suggestion for a member that is not known.
+fn said(error: &DecodeError) -> String {
+    let meant = likeness::meant(error, TenantPolicy::MEMBERS);
+    format!("{error}{meant}")
+}
+
+/// What the programs of channels are given and may be secret: values that are long enough to be one.
+fn secret_values(config: &Config) -> Vec<&str> {
+    const LEAST: usize = 16;
+    let environments = config.channels.iter().filter_map(|channel| match &channel.kind {
+        ChannelKind::Command { environment, .. } => Some(environment),
+        ChannelKind::Webhook { .. } => None,
+    });
+    environments.flatten().map(|(_, value)| value.as_str()).filter(|value| value.len() >= LEAST).collect()
 }
 
 /// The people of every tenant.

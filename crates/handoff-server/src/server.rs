@@ -23,6 +23,7 @@ use crate::{
     LIFECYCLE,
     bootstrap::{self, BootstrapError},
     config::Config,
+    doubts::doubts,
     listening,
     reaching::{self, PolicyFileError},
     routes,
@@ -279,6 +280,9 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         tracing::warn!(target: LIFECYCLE, "{warning}");
     }
     for line in left_over(&engine.load_principals(bootstrap.principals).await?) {
+        tracing::warn!(target: LIFECYCLE, "{line}");
+    }
+    for line in doubts(config, &policies) {
         tracing::warn!(target: LIFECYCLE, "{line}");
     }
     for (tenant, policy) in policies {

@@ -13,12 +13,12 @@
 //! `submission` is the same text when the same submission comes again, where its caller gave an idempotency key: a program
 //! that remembers it applies nothing twice.
 
-use std::{env, ffi::OsString, fmt, path::PathBuf, process::Stdio};
+use std::{env, ffi::OsString, fmt, path::PathBuf};
 
 use async_trait::async_trait;
 use handoff_engine::sink::{SecretSink, SinkDelivery, SinkError};
 use handoff_protocol::json::Json;
-use tokio::{io::AsyncWriteExt as _, process::Command};
+use tokio::process::Command;
 use zeroize::Zeroizing;
 
 /// A program that takes values.
@@ -39,24 +39,14 @@ impl CommandSink {
 impl SecretSink for CommandSink {
     async fn submit(&self, delivery: SinkDelivery) -> Result<(), SinkError> {
         let text = document(&delivery);
-        let mut child = Command::new(&self.program)
-            .args(&self.arguments)
-            // The server's own environment may hold keys and tokens, which are nothing to this program.
-            .env_clear()
-            .envs(env::var_os("PATH").map(|path| ("PATH", path)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // A submission that is given up takes its program with it.
-            .kill_on_drop(true)
-            .spawn()
+        // A submission that is given up takes its program with it, and whatever that started.
+        let mut command = Command::new(&self.program);
+        // The server's own environment may hold keys and tokens, which are nothing to this program.
+        command.args(&self.arguments).env_clear().envs(env::var_os("PATH").map(|path| ("PATH", path)));
+        let running = handoff_program::start(&mut command)
             .map_err(|error| SinkError::new(format!("the program does not start: {error}")))?;
-        if let Some(mut input) = child.stdin.take() {
-            // A program that ends without reading has its say in its exit status.
-            let _ = input.write_all(text.as_bytes()).await;
-            let _ = input.shutdown().await;
-        }
-        let status = child.wait().await.map_err(|error| SinkError::new(format!("the program is lost: {error}")))?;
+        let status = running.finish(text.as_bytes()).await;
+        let status = status.map_err(|error| SinkError::new(format!("the program is lost: {error}")))?;
         if status.success() { Ok(()) } else { Err(SinkError::new(format!("the program ended with {status}"))) }
     }
 }

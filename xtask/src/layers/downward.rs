@@ -44,6 +44,7 @@ const ENGINE: &str = "handoff-engine";
 const TESTKIT: &str = "handoff-testkit";
 const CLI: &str = "handoff-cli";
 const BROWSER: &str = "handoff-browser";
+const PROGRAM: &str = "handoff-program";
 
 /// The layers. A name that ends in a hyphen stands for every crate whose name begins so; the first match counts.
 const TABLE: &[(&str, Reach)] = &[
@@ -51,8 +52,10 @@ const TABLE: &[(&str, Reach)] = &[
     (ENGINE, Reach::Only(&[PROTOCOL])),
     // What implements a port, and what translates for the outside, knows the engine and not its neighbors.
     ("handoff-store-", Reach::Only(&[ENGINE, PROTOCOL])),
-    ("handoff-sink-", Reach::Only(&[ENGINE, PROTOCOL])),
-    ("handoff-channel-", Reach::Only(&[ENGINE, PROTOCOL])),
+    ("handoff-sink-", Reach::Only(&[ENGINE, PROGRAM, PROTOCOL])),
+    ("handoff-channel-", Reach::Only(&[ENGINE, PROGRAM, PROTOCOL])),
+    // What runs a program of the deployment's own knows nothing of ours.
+    (PROGRAM, Reach::Only(&[])),
     ("handoff-runtime", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-runtime-", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-archive", Reach::Only(&[ENGINE, PROTOCOL])),

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Say that you cannot answer; the question stays open
     #[arg(long, conflicts_with_all = ["values", "secrets", "delegate_to", "file"])]
     unable: bool,
-    /// Pass the question on: a person's id, `role:ROLE`, or `anyone`
+    /// Pass the question on: a person's id, `role:NAME` (viewer, editor, admin), `group:NAME`, `rotation:NAME`, or `anyone`
     #[arg(long, value_name = "TARGET", value_parser = names::target, conflicts_with_all = ["values", "secrets", "file"])]
     delegate_to: Option<Target>,
     /// Words for the record

@@ -5,6 +5,7 @@ pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod cancel;
 pub(crate) mod completions;
+pub(crate) mod deliveries;
 pub(crate) mod export;
 mod input;
 pub(crate) mod keys;

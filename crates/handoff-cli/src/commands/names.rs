@@ -1,9 +1,9 @@
 //! What names things on the command line: ids, and the names of people and machines.
 
 use handoff_protocol::{
-    decision::{Target, terms::TargetKind},
+    decision::{Target, limits, terms::TargetKind, wire::ReportedGrade},
     duration::ExactDuration,
-    id::{AuthorizationId, PrincipalId, RequestId},
+    id::{AuthorizationId, DeliveryId, PrincipalId, RequestId, SignalId},
     principal::Role,
 };
 
@@ -16,6 +16,40 @@ pub(crate) fn request(text: &str) -> Result<RequestId, String> {
 pub(crate) fn authorization(text: &str) -> Result<AuthorizationId, String> {
     AuthorizationId::parse(text.trim())
         .map_err(|_| "an id looks like auth_01M8…; `handoff show REQUEST` shows that of an answered request".to_owned())
+}
+
+/// The id of a delivery, or that of the push of a signal.
+pub(crate) fn delivery(text: &str) -> Result<DeliveryId, String> {
+    DeliveryId::parse(text.trim())
+        .map_err(|_| "an id looks like dlv_01M8…; `handoff deliveries REQUEST` lists them".to_owned())
+}
+
+/// The id of a signal.
+pub(crate) fn signal(text: &str) -> Result<SignalId, String> {
+    SignalId::parse(text.trim()).map_err(|_| "an id looks like sig_01M8…; polls and callbacks carry it".to_owned())
+}
+
+/// A grade that can be reported.
+pub(crate) fn grade(text: &str) -> Result<ReportedGrade, String> {
+    match text {
+        "delivered" => Ok(ReportedGrade::Delivered),
+        "seen" => Ok(ReportedGrade::Seen),
+        _ => Err("expected `delivered` or `seen`; what was sent and what was answered is known here".to_owned()),
+    }
+}
+
+/// The number of a rung.
+pub(crate) fn rung(text: &str) -> Result<u32, String> {
+    text.trim().parse().map_err(|_| {
+        let last = limits::RUNGS.saturating_sub(1);
+        format!("expected the number of a rung, from 0 to {last}; `handoff show REQUEST` lists them")
+    })
+}
+
+/// How many people must agree.
+pub(crate) fn quorum(text: &str) -> Result<u64, String> {
+    let quorum = text.trim().parse().ok().filter(|quorum| *quorum > 0);
+    quorum.ok_or_else(|| "expected a number of people, 1 or more, as many as the server takes (5 by itself)".to_owned())
 }
 
 /// Whom a request can be passed on to.

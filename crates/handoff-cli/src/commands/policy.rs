@@ -67,7 +67,7 @@ enum Command {
 pub(crate) fn run(args: Args) -> Result<Exit, Failure> {
     let Command::Explain { request, policy, config, tenant, at } = args.command;
     let config = config.map(|path| configuration(&path)).transpose()?;
-    let given = policy.map(|path| reaching::policy(&path, tenant)).transpose();
+    let given = policy.map(|path| reaching::policy(&path, tenant, config.as_ref())).transpose();
     let given = given.map_err(|error| Failure::failed(error.to_string()))?;
     let tenant = choose(tenant, given.as_ref(), config.as_ref())?;
     let standing = standing(tenant, given, config.as_ref())?;
@@ -120,7 +120,8 @@ fn standing(tenant: OrgId, given: Option<TenantPolicy>, config: Option<&Config>)
         standing.continuation.clone_from(&config.continuation);
         let configured = config.tenants.iter().find(|configured| configured.id == tenant);
         if let (None, Some(path)) = (&policy, configured.and_then(|configured| configured.policy.as_ref())) {
-            let read = reaching::policy(path, Some(tenant)).map_err(|error| Failure::failed(error.to_string()))?;
+            let read = reaching::policy(path, Some(tenant), Some(config))
+                .map_err(|error| Failure::failed(error.to_string()))?;
             policy = Some(read);
         }
         let mut people = configured.map(|configured| configured.people.clone()).unwrap_or_default();

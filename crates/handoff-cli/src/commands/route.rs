@@ -1,11 +1,8 @@
 //! `handoff escalate` and `handoff reassign`: reach more people, or others.
 
-use handoff_protocol::{
-    decision::{Target, view::RequestView},
-    id::RequestId,
-};
+use handoff_protocol::{decision::Target, id::RequestId};
 
-use super::names;
+use super::{deliveries::table, names};
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -20,7 +17,7 @@ pub(crate) struct EscalateArgs {
     #[arg(value_name = "REQUEST", value_parser = names::request)]
     request: RequestId,
     /// The rung, from 0 [default: the next]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = names::rung)]
     rung: Option<u32>,
     #[command(flatten)]
     output: Output,
@@ -48,31 +45,13 @@ pub(crate) struct ReassignArgs {
 
 pub(crate) async fn escalate(args: &EscalateArgs) -> Result<Exit, Failure> {
     let request = args.remote.machine()?.escalate(args.request, args.rung, None).await?;
-    args.output.result(&output::json(&request)?, || deliveries(&request))?;
+    args.output.result(&output::json(&request)?, || table(&request.deliveries))?;
     Ok(Exit::Done)
 }
 
 pub(crate) async fn reassign(args: &ReassignArgs) -> Result<Exit, Failure> {
     let client = args.remote.machine()?;
     let request = client.reassign(args.request, &args.to, args.reason.as_deref(), None).await?;
-    args.output.result(&output::json(&request)?, || deliveries(&request))?;
+    args.output.result(&output::json(&request)?, || table(&request.deliveries))?;
     Ok(Exit::Done)
-}
-
-fn deliveries(request: &RequestView) -> String {
-    let rows: Vec<[String; 5]> = request
-        .deliveries
-        .iter()
-        .map(|delivery| {
-            let reason = delivery.suppressed_reason.map(|reason| format!(": {}", reason.as_str())).unwrap_or_default();
-            [
-                delivery.rung.to_string(),
-                delivery.channel.clone(),
-                format!("{} {}", delivery.target.kind.as_str(), delivery.target.value),
-                format!("{}{reason}", delivery.state.as_str()),
-                delivery.id.to_string(),
-            ]
-        })
-        .collect();
-    output::table(["RUNG", "CHANNEL", "WHO", "STATE", "DELIVERY"], &rows)
 }

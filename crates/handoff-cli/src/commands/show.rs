@@ -12,7 +12,10 @@ use handoff_protocol::{
     json::Json,
 };
 
-use super::names;
+use super::{
+    deliveries::{table, whom},
+    names,
+};
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -110,6 +113,21 @@ fn people(request: &RequestView, dispositions: &[RecordedDisposition]) -> String
         // Writing to a string cannot fail.
         let _ = write!(row, "{name:<14}{}", printable(&fact));
         line(&row);
+    }
+    if request.state == RequestState::Pending {
+        for (number, rung) in request.routing.ladder.iter().enumerate() {
+            let at = request.created_at.saturating_add(rung.after);
+            let to = rung.to.as_ref().map(|to| format!(", to {}", whom(to))).unwrap_or_default();
+            line(&printable(&format!(
+                "{:<14}at {at} through {}{to}",
+                format!("rung {number}"),
+                rung.channels.join(", ")
+            )));
+        }
+    }
+    if !request.deliveries.is_empty() {
+        line("");
+        text.push_str(&table(&request.deliveries));
     }
     text
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use handoff_protocol::json::{Json, read_str};
+
 use super::bench::{Bench, bare, run};
 
 const TENANT: &str = "org_01K3M7QW8ZC4YRXB2N6VD9FTHE";
@@ -27,6 +29,78 @@ async fn a_request_is_escalated_and_passed_on() {
     assert!(wrong.code == 2 && wrong.err.contains("group:NAME") && !wrong.err.contains("hunter2"), "{}", wrong.err);
     let shown = bench.run(&["show", &id]).await;
     assert!(shown.out.contains("group finance"), "{}", shown.out);
+    assert!(shown.out.contains("rung 1") && shown.out.contains("through email"), "{}", shown.out);
+    assert!(shown.out.contains("PROVEN") && shown.out.contains("suppressed: channel_unknown"), "{}", shown.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_are_listed_sent_again_and_graded() {
+    let bench = Bench::start().await;
+    let id = bench.ask(&["Ship it?", "--options", "yes,no"]).await;
+    bench.run(&["escalate", &id]).await;
+    let mut listed = bench.run(&["deliveries", &id]).await;
+    // The worker takes them up on its own time.
+    while listed.out.contains("queued") {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        listed = bench.run(&["deliveries", &id]).await;
+    }
+    assert!(listed.code == 0 && listed.out.contains("anyone *"), "{}{}", listed.out, listed.err);
+    let of = |channel: &str| {
+        let line = listed.out.lines().find(|line| line.contains(channel)).unwrap();
+        line.split_whitespace().last().unwrap().to_owned()
+    };
+    let (page, mail) = (of("inapp"), of("email"));
+    let graded = bench.run(&["grade", &page, "seen"]).await;
+    assert!(graded.code == 0 && graded.out.contains("seen"), "{}{}", graded.out, graded.err);
+    let sent = bench.run(&["redeliver", &page]).await;
+    assert!(sent.code == 0 && sent.out.contains("one more attempt"), "{}{}", sent.out, sent.err);
+    let kept = bench.run(&["redeliver", &mail]).await;
+    assert!(kept.code == 3 && kept.err.contains("that could be sent again"), "{}", kept.err);
+    for (typed, said) in [
+        (vec!["grade", &page, "acted"], "expected `delivered` or `seen`"),
+        (vec!["redeliver", "hunter2"], "handoff deliveries REQUEST"),
+        (vec!["attempts", "hunter2"], "sig_"),
+        (vec!["escalate", &id, "--rung", "x"], "--rung <N>: expected the number of a rung, from 0 to 9"),
+        (vec!["ask", "What?", "--quorum", "0"], "--quorum <N>: expected a number of people, 1 or more"),
+    ] {
+        let wrong = bench.run(&typed).await;
+        assert!(
+            wrong.code == 2 && wrong.err.contains(said) && !wrong.err.contains("hunter2"),
+            "{typed:?}: {}",
+            wrong.err
+        );
+    }
+    let passed = bench.run(&["answer", &id, "--delegate-to", "role:admin", "--note", "hers"]).await;
+    assert_eq!(passed.code, 0, "{}", passed.err);
+    let said = bench.run(&["dispositions", &id]).await;
+    for part in ["Ada", "delegate", "role admin", "hers"] {
+        assert!(said.out.contains(part), "no `{part}` in {}", said.out);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_asked_and_where_the_answer_goes_can_be_said() {
+    let bench = Bench::start().await;
+    let me = bench.person.to_string();
+    let arguments =
+        ["Ship it?", "--assignee", &me, "--assignee", "role:admin", "--to", "role:editor", "--resume-ref", "step 7"];
+    let id = bench.ask(&arguments).await;
+    let shown = bench.run(&["show", &id, "--json"]).await;
+    let request = read_str(&shown.out).unwrap();
+    let at = |pointer: &str| request.pointer(pointer).and_then(Json::as_str).map(str::to_owned);
+    assert_eq!(at("/requires/authority/assignees/0/value"), Some(me));
+    assert_eq!(at("/requires/authority/assignees/1/value").as_deref(), Some("admin"));
+    assert_eq!(at("/routing/targets/0/value").as_deref(), Some("editor"));
+    // This server has neither secrets nor keys, and says so.
+    for (flags, said) in [
+        (&["--callback", "http://127.0.0.1:9/x", "--secret-ref", "erp"][..], "secret"),
+        (&["--resume-file", "-"], "resume_payload"),
+    ] {
+        let refused = bench.run(&[&["ask", "Ship it?"], flags].concat()).await;
+        assert!(refused.code == 3 && refused.err.contains(said), "{}", refused.err);
+    }
+    let alone = bench.run(&["ask", "Ship it?", "--secret-ref", "erp"]).await;
+    assert!(alone.code == 2 && alone.err.contains("--callback"), "{}", alone.err);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,6 +13,7 @@ use handoff_protocol::{
 
 use super::{
     keys,
+    known::check_person,
     operate::{Done, Operate},
     tenant_of,
 };
@@ -86,6 +87,9 @@ impl Engine {
                 record.document.refresh(&mut answerer).ok_or(DecisionError::InvalidApiKey)?;
             }
             let head = view.chain(&keys::RECEIPTS)?;
+            if let Some(to) = command.delegate_to() {
+                check_person(view, to, context.policy, "delegate_to")?;
+            }
             let effects = answer(request, &command, &answerer, waiter, &head, context)?;
             let minted = effects.receipt.as_ref();
             let minted = minted.map(|receipt| MintedReceipt { id: receipt.id, digest: receipt.link.digest });

@@ -21,6 +21,7 @@ mod grade;
 mod held;
 mod inbox;
 mod keys;
+mod known;
 mod lease;
 mod list;
 mod observe;

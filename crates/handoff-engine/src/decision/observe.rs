@@ -15,7 +15,7 @@ use super::{
 use crate::{
     document::Document,
     engine::Engine,
-    store::{IndexRow, Reads, RecordKey, RecordKind},
+    store::{IndexRow, Reads, RecordKey, RecordKind, StoredEvent},
     transaction::{Halt, Outcome},
 };
 
@@ -97,20 +97,19 @@ impl Engine {
         Err(DecisionError::RequestNotFound)
     }
 
-    /// The types of everything that happened to a request, oldest first.
+    /// Everything that happened to a request, oldest first.
     ///
     /// # Errors
     ///
     /// [`DecisionError::Internal`].
-    pub async fn history(&self, tenant: OrgId, id: RequestId) -> Result<Vec<String>, DecisionError> {
+    pub async fn history(&self, tenant: OrgId, id: RequestId) -> Result<Vec<StoredEvent>, DecisionError> {
         let (tenant, subject) = (TenantId::Org(tenant), id.to_string());
-        let (mut types, mut after) = (Vec::new(), 0);
+        let (mut history, mut after) = (Vec::new(), 0);
         loop {
             let events =
                 self.inner.store.read_events(&tenant, after, EVENTS).await.map_err(|error| internal(&error))?;
-            let Some(last) = events.last().map(|event| event.sequence) else { return Ok(types) };
-            let of_it = events.iter().filter(|event| event.subject == subject);
-            types.extend(of_it.map(|event| event.event_type.to_string()));
+            let Some(last) = events.last().map(|event| event.sequence) else { return Ok(history) };
+            history.extend(events.into_iter().filter(|event| event.subject == subject));
             after = last;
         }
     }

@@ -89,10 +89,12 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`PolicyError`]: a document that is not understood as a whole is refused as a whole, and what was in force stays.
+    /// [`PolicyError`]: a document that is not understood, or not carried out here, as a whole is refused as a whole,
+    /// and what was in force stays.
     pub async fn load_policy(&self, tenant: OrgId, document: Json) -> Result<u64, PolicyError> {
         let policy = TenantPolicy::read(document, tenant)?;
         policy.check(&self.inner.policy)?;
+        policy.check_carried_out(&self.inner.policy.callbacks)?;
         let kept = policy.clone();
         let reads = Reads::none().record(RecordKey::new(keys::POLICY_HEAD, HEAD));
         let version = self

@@ -12,7 +12,10 @@ use handoff_protocol::{
     principal::Principal,
 };
 
-use super::operate::{Done, Operate};
+use super::{
+    known::check_person,
+    operate::{Done, Operate},
+};
 use crate::{engine::Engine, store::Reads};
 
 impl Engine {
@@ -32,7 +35,8 @@ impl Engine {
         let (digest, reads) = (command.digest(), Reads::none());
         let operate = Operate { principal, operation: Operation::Reassign, id, key, digest, reads };
         let (base, by) = (self.public_base().to_owned(), principal.clone());
-        self.operate(operate, move |_, request, _, context| {
+        self.operate(operate, move |view, request, _, context| {
+            check_person(view, command.to(), context.policy, "to")?;
             let effects = reassign(request, &command, &by, context)?;
             let served = RequestView::new(effects.request.clone(), None, None, &base)?;
             Ok(Done::new(effects, served))

@@ -39,6 +39,21 @@ impl Engine {
         body: &Json,
         key: Option<&IdempotencyKey>,
     ) -> Result<Redelivery, DecisionError> {
+        let done = self.deliver_again(principal, id, body, key).await;
+        // The same words for one that is final and for one that is not there, which may be somebody else's (rule T-3).
+        done.map_err(|error| match error {
+            DecisionError::RequestNotFound => DecisionError::NothingToSendAgain,
+            error => error,
+        })
+    }
+
+    async fn deliver_again(
+        &self,
+        principal: &Principal,
+        id: DeliveryId,
+        body: &Json,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Redelivery, DecisionError> {
         check_scope(principal, Scope::RequestsRoute)?;
         ObjectReader::new(body, "")?.finish()?;
         let digest = Digest::of_json(body).map_err(|error| internal(&error))?;

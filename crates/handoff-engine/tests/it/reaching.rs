@@ -9,7 +9,7 @@ use handoff_protocol::{
         terms::{AttemptOutcome, DeliveryState, Grade, RequestState, Suppression},
         view::RequestView,
     },
-    id::RequestId,
+    id::{DeliveryId, RequestId},
     principal::Role,
     timestamp::Timestamp,
 };
@@ -220,7 +220,7 @@ async fn a_single_delivery_is_read_sent_again_and_graded_and_repeats_change_noth
         reached.world.events_of(id).await.iter().filter(|event| *event == "delivery.transitioned").count(),
         graded
     );
-    let unknown = handoff_protocol::id::DeliveryId::parse("dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT").unwrap();
+    let unknown = DeliveryId::parse("dlv_01K3M7QW9A8ZC4YRXB2N6VD9FT").unwrap();
     assert_eq!(code(engine.delivery(machine, unknown).await), ErrorCode::RequestNotFound);
     assert_eq!(code(engine.redeliver(machine, unknown, &json("{}"), None).await), ErrorCode::RequestNotFound);
     reached.world.answer(id, "k").await.unwrap();
@@ -472,4 +472,48 @@ async fn sending_again_asks_for_consent_and_keeps_the_quiet() {
     assert_eq!((again.state, again.attempts.len()), (DeliveryState::Dispatched, 2));
     assert_eq!(again.attempts[1].outcome, Some(AttemptOutcome::Suppressed));
     assert_eq!(reached.mail.addresses().len(), 1, "nothing went out");
+}
+
+#[tokio::test]
+async fn a_request_is_passed_on_to_nobody_whom_neither_directory_nor_store_knows() {
+    let reached = Reached::new().await;
+    reached.add("anna", Role::Viewer, |_| {}).await;
+    let engine = &reached.world.engine;
+    // Somebody who may enter and of whom the directory says nothing.
+    let emil = engine.create_person(reached.world.tenant, "emil", Role::Viewer).await.unwrap();
+    let id = reached.world.raised(&ask("run:1", "Refund?")).await;
+    let to = |who: &str| format!(r#"{{"kind":"principal","value":"{who}"}}"#);
+    let pass = async |who: &str| {
+        engine.reassign(&reached.world.machine, id, json(&format!(r#"{{"to":{}}}"#, to(who))), None).await
+    };
+    let delegate = async |who: &str| {
+        let body = format!(r#"{{"values":{{}},"disposition":"delegate","delegate_to":{}}}"#, to(who));
+        engine.answer(&reached.world.person, id, json(&body), None).await
+    };
+    let nobody = "usr_01K3M7QW8ZC4YRXB2N6VD9FTHZ";
+    assert!(pass(nobody).await.unwrap_err().to_string().starts_with("`to.value` must be the id of somebody"));
+    let refused = delegate(nobody).await.unwrap_err();
+    assert!(refused.to_string().starts_with("`delegate_to.value` must be the id of somebody"), "{refused}");
+    assert_eq!(refused.code(), ErrorCode::InvalidRequest);
+    pass(&emil.to_string()).await.unwrap();
+    delegate(&emil.to_string()).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_again_is_said_to_be_that() {
+    let reached = Reached::new().await;
+    let id = reached.world.raised(&mail_to("group", "nobody")).await;
+    reached.settle().await;
+    let kept = only(&reached, id).await;
+    assert_eq!(kept.state, DeliveryState::Suppressed);
+    let unknown = DeliveryId::parse("dlv_01K3M7QW8ZC4YRXB2N6VD9FTHZ").unwrap();
+    for delivery in [kept.id, unknown] {
+        let refused = reached.world.engine.redeliver(&reached.world.machine, delivery, &json("{}"), None).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RequestNotFound);
+        assert!(
+            refused.to_string().starts_with("there is no delivery of this id that could be sent again"),
+            "{refused}"
+        );
+    }
 }

@@ -18,7 +18,10 @@ mod requests;
 mod service;
 mod waiters;
 
-use handoff_protocol::json::{Json, Object};
+use handoff_protocol::{
+    decision::wire::PolicyDocument,
+    json::{Json, Object},
+};
 
 use self::document::Document;
 
@@ -37,6 +40,8 @@ fn described() -> Document {
     waiters::add(&mut document);
     capabilities::add(&mut document);
     service::add(&mut document);
+    // No call takes it: it is a file of the deployment, described where everything else is.
+    document.schemas.read::<PolicyDocument>();
     document
 }
 

@@ -9,8 +9,10 @@ use std::{
 
 use handoff_http::{HttpOptions, openapi};
 use handoff_protocol::{
-    decision::ErrorCode,
-    json::{Json, read_str},
+    callback::CallbackSecret,
+    decision::{CallbackPolicy, ErrorCode, tenant_policy::TenantPolicy},
+    id::OrgId,
+    json::{Json, Object, read_str},
 };
 
 use crate::{
@@ -95,6 +97,46 @@ fn every_endpoint_every_member_of_a_body_and_every_code_is_on_the_page() {
         if !absent.iter().any(|beginning| code.starts_with(beginning)) {
             named(code);
         }
+    }
+}
+
+/// The policy that the page for operators shows, and what it says of its members.
+#[test]
+fn the_policy_on_the_page_is_whole_and_can_be_put_in_force() {
+    let page = fs::read_to_string(folder().join("../docs/reaching.md")).unwrap();
+    let (_, rest) = page.split_once("## Policies").unwrap();
+    let text = rest.split_once("```json\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
+    let document = read_str(text).unwrap();
+    Published::new().check("Policy", &document);
+    let tenant = OrgId::parse(document.get("org_id").unwrap().as_str().unwrap()).unwrap();
+    let policy = TenantPolicy::read(document.clone(), tenant).unwrap();
+    let secrets = vec![CallbackSecret::new("of a deployment").unwrap()];
+    policy
+        .check_carried_out(&CallbackPolicy { named: [("erp".to_owned(), secrets)].into(), ..CallbackPolicy::default() })
+        .unwrap();
+    let schema = read_str(&spec_files::all()["schemas/Policy.json"]).unwrap();
+    // Every member of the document and of what is its own in it stands in the example, and every one can be suggested.
+    let mut shown = BTreeSet::new();
+    members(&document, &mut shown);
+    let own = |name: &str| name == "AuthorityFloors" || name == "CapabilityLimits" || name.starts_with("Policy");
+    let parts = schema.get("$defs").and_then(Json::as_object).unwrap();
+    let parts = parts.iter().filter(|(name, _)| own(name)).map(|(_, part)| part);
+    for part in parts.chain([&schema]) {
+        for name in part.get("properties").and_then(Json::as_object).into_iter().flat_map(Object::keys) {
+            assert!(shown.contains(name), "the example has no `{name}`");
+            assert!(TenantPolicy::MEMBERS.contains(&name), "`{name}` is not suggested");
+        }
+    }
+}
+
+fn members(value: &Json, found: &mut BTreeSet<String>) {
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| members(item, found)),
+        Json::Object(all) => all.iter().for_each(|(name, member)| {
+            found.insert(name.to_owned());
+            members(member, found);
+        }),
+        _ => {}
     }
 }
 

@@ -103,6 +103,15 @@ impl Answer {
         Self { must_echo: true, ..self }
     }
 
+    /// Whom the request is passed to, if that is what this does.
+    #[must_use]
+    pub fn delegate_to(&self) -> Option<&Target> {
+        match &self.intent {
+            Intent::Delegate(to) => Some(to),
+            Intent::Decide | Intent::GivePart | Intent::DeclareUnable => None,
+        }
+    }
+
     /// What a repeat under the same idempotency key must equal (rule K-5).
     #[must_use]
     pub fn digest(&self) -> Digest {

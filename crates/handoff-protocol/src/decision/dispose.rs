@@ -5,6 +5,7 @@ use super::{
     context::Context,
     effects::{Effects, EventType},
     error::{DecisionError, MissingScope},
+    known::check_target,
     limits,
     progress::{Contributor, RecordedDisposition},
     reach::reach,
@@ -19,8 +20,9 @@ use crate::{json::Json, principal::Principal};
 ///
 /// # Errors
 ///
-/// [`DecisionError::InsufficientScope`] for a link, which may only answer; [`DecisionError::InvalidRequest`] once the
-/// request was passed on to too many, and while there is no room for more deliveries.
+/// [`DecisionError::InsufficientScope`] for a link, which may only answer; [`DecisionError::InvalidRequest`] for a
+/// target that can mean nobody, once the request was passed on to too many, and while there is no room for more
+/// deliveries.
 pub(super) fn delegate(
     pending: &Request,
     answer: &Answer,
@@ -31,6 +33,7 @@ pub(super) fn delegate(
     if principal.id().is_none() {
         return Err(DecisionError::InsufficientScope(MissingScope::NotForLinks));
     }
+    check_target(to, &context.policy.directory, "delegate_to")?;
     let mut request = pending.clone();
     if !request.let_answer(to) {
         return Err(DecisionError::invalid(

@@ -76,6 +76,12 @@ pub enum DecisionError {
     #[error("there is no such request")]
     RequestNotFound,
 
+    /// There is no such delivery in this tenant, or nothing can follow it (rule V-12).
+    #[error(
+        "there is no delivery of this id that could be sent again: what was suppressed, failed or ended stays as it is"
+    )]
+    NothingToSendAgain,
+
     /// No request was ever raised under this waiter reference in this tenant (rule X-7).
     #[error("nothing was ever raised under this waiter_ref")]
     WaiterNotFound,
@@ -331,7 +337,7 @@ impl DecisionError {
             Self::InsufficientAuthority { .. } => ErrorCode::InsufficientAuthority,
             Self::RequesterMayNotAnswer { .. } => ErrorCode::RequesterMayNotAnswer,
             Self::AuthStrengthNotPermitted { .. } => ErrorCode::AuthStrengthNotPermitted,
-            Self::RequestNotFound => ErrorCode::RequestNotFound,
+            Self::RequestNotFound | Self::NothingToSendAgain => ErrorCode::RequestNotFound,
             Self::WaiterNotFound => ErrorCode::WaiterNotFound,
             Self::SignalNotFound => ErrorCode::SignalNotFound,
             Self::AuthorizationNotFound => ErrorCode::AuthorizationNotFound,

@@ -66,6 +66,7 @@ mod explain;
 mod field;
 mod grade;
 pub mod idempotency;
+mod known;
 mod ladder;
 pub mod lease;
 pub mod limits;

@@ -10,6 +10,7 @@ use super::{
     effects::{Effects, EventType, TimerChange},
     error::{DecisionError, MissingScope},
     expiry_policy::TtlPolicy,
+    known::check_assignees,
     ladder,
     lease::lease_end,
     limits,
@@ -155,7 +156,7 @@ impl Raise {
             // What is raised to try things out reaches nobody (section 3).
             routing: if test_mode { routing.in_sandbox() } else { routing },
             terms: policy.tenant.as_ref().map(|versioned| versioned.terms()),
-            callback: policy.callbacks.read(principal, &reader)?,
+            callback: callback(principal, &reader, policy)?,
             resume: Resume::read(&reader, policy.continuation.as_deref())?,
             effect_digest: reader
                 .optional_string("effect_digest")?
@@ -247,6 +248,25 @@ fn check_standing_quorum(declared: &Requires, policy: &Policy) -> Result<(), Dec
     }
 }
 
+/// Where signals are pushed: what the raise says, otherwise what its tenant and its deployment say (section 19).
+fn callback(
+    principal: &Principal,
+    reader: &ObjectReader<'_, '_>,
+    policy: &Policy,
+) -> Result<Option<Callback>, DecisionError> {
+    let standing = policy.tenant.as_ref().map(|versioned| &versioned.policy);
+    let Some(standing) = standing.filter(|standing| !standing.callbacks.is_empty()) else {
+        return Ok(policy.callbacks.read(principal, reader)?);
+    };
+    let read = standing.callbacks_over(&policy.callbacks).read(principal, reader)?;
+    if read.as_ref().is_some_and(|callback| standing.disables(&callback.url)) {
+        return Err(reader
+            .error("callback", "must name another address: this tenant's policy disabled this one")
+            .into());
+    }
+    Ok(read)
+}
+
 pub(super) fn duration(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Option<ExactDuration>, DecodeError> {
     reader
         .optional_string(name)?
@@ -270,7 +290,9 @@ fn derived_dedupe_key(waiter_ref: &WaiterRef, requires: &Json, title: &str) -> R
 ///
 /// # Errors
 ///
-/// [`DecisionError::Internal`] alone: a [`Raise`] was checked when it was read.
+/// [`DecisionError::InvalidRequest`] for a capability that goes beyond what the tenant's policy accepts, and for an assignee
+/// who can be nobody;
+/// [`DecisionError::Internal`]. Everything else was checked when the [`Raise`] was read.
 pub fn raise(
     raise: &Raise,
     principal: &Principal,
@@ -280,7 +302,11 @@ pub fn raise(
     let now = context.now;
     let raised_by = requester(principal)?;
     let id = context.mint.next();
-    let granted = granted(&raise.declared, &[], id, raise.attempt_ttl, context)?;
+    let asked = Requires::read(&raise.declared.json)?;
+    check_assignees(&asked, &context.policy.directory)?;
+    let asked_secret = asked.has_secrets();
+    let limits = raise.terms.as_ref().map(|terms| terms.capabilities.clone()).unwrap_or_default();
+    let granted = granted(&raise.declared, &[], id, raise.attempt_ttl, &limits, context)?;
     let parked = raise.ttl_policy.as_ref().is_some_and(|policy| policy.on_expiry == OnExpiry::Park);
     let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
     let keyring = context.policy.continuation.as_deref();
@@ -295,7 +321,7 @@ pub fn raise(
         urgency: raise.urgency,
         urgency_state: UrgencyState::Attention,
         prompt: raise.prompt.clone(),
-        asked_secret: Requires::read(&granted.requires)?.has_secrets(),
+        asked_secret,
         requires: granted.requires,
         mode: raise.mode,
         presentation_binding: raise.presentation_binding,

@@ -5,6 +5,7 @@ use super::{
     context::{Context, check_scope},
     effects::{Effects, EventType},
     error::DecisionError,
+    known::check_target,
     ladder, limits,
     owner::check_test_key,
     reach::call_off,
@@ -41,6 +42,12 @@ impl Reassign {
         Ok(Self { digest, to })
     }
 
+    /// Whom the request is passed to.
+    #[must_use]
+    pub fn to(&self) -> &Target {
+        &self.to
+    }
+
     /// What a repeat under the same idempotency key must equal (rule K-5).
     #[must_use]
     pub fn digest(&self) -> Digest {
@@ -53,8 +60,9 @@ impl Reassign {
 ///
 /// # Errors
 ///
-/// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended; [`DecisionError::InvalidRequest`] once the request was passed on to too
-/// many, and while there is no room for more deliveries.
+/// [`DecisionError::InsufficientScope`] for a test key on what is no test; the settled conflict of a request that ended;
+/// [`DecisionError::InvalidRequest`] for a target that can mean nobody, once the request was passed on to too many, and
+/// while there is no room for more deliveries.
 pub fn reassign(
     pending: &Request,
     reassign: &Reassign,
@@ -63,6 +71,7 @@ pub fn reassign(
 ) -> Result<Effects, DecisionError> {
     check_test_key(principal, pending.test_mode)?;
     pending.check_pending()?;
+    check_target(&reassign.to, &context.policy.directory, "to")?;
     let mut request = pending.clone();
     if !request.let_answer(&reassign.to) {
         let problem = format!(

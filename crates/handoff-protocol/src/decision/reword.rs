@@ -6,7 +6,9 @@ use super::{
     context::{Context, Policy},
     effects::{Effects, EventType, Rendering},
     error::DecisionError,
+    known::check_assignees,
     request::Request,
+    requires::Requires,
     terms::OnExpiry,
     values,
 };
@@ -17,7 +19,8 @@ use crate::json::Json;
 ///
 /// # Errors
 ///
-/// [`DecisionError::InvalidRequest`] if the request's default answer could not settle what is required now.
+/// [`DecisionError::InvalidRequest`] if the request's default answer could not settle what is required now, or if a
+/// capability goes beyond what the tenant's policy accepts.
 pub(super) fn reword(
     pending: &Request,
     prompt: Option<&Json>,
@@ -30,8 +33,13 @@ pub(super) fn reword(
         request.prompt = prompt.clone();
     }
     let there = &context.capabilities.grants;
-    let granted =
-        declared.map(|declared| granted(declared, there, pending.id, pending.attempt_ttl, context)).transpose()?;
+    let limits = pending.terms.as_ref().map(|terms| terms.capabilities.clone()).unwrap_or_default();
+    if let Some(declared) = declared {
+        check_assignees(&Requires::read(&declared.json)?, &context.policy.directory)?;
+    }
+    let granted = declared
+        .map(|declared| granted(declared, there, pending.id, pending.attempt_ttl, &limits, context))
+        .transpose()?;
     let (mut minted, mut dropped) = (Vec::new(), Vec::new());
     if let Some(granted) = granted {
         dropped.extend(there.iter().filter(|grant| !granted.open.contains(&grant.handle)));

@@ -95,7 +95,6 @@ fn assignees_restrict_who_may_answer() {
         (vec![target("role", "viewer")], true),
         (vec![target("role", "editor")], true),
         (vec![target("role", "admin")], false),
-        (vec![target("role", "nobody")], false),
         (vec![target("anyone", "*")], true),
     ] {
         let body = with(&approve(), "requires.authority.assignees", &format!("[{}]", list.join(",")));

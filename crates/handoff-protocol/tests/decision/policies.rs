@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use handoff_protocol::{
+    callback::CallbackSecret,
     decision::{
-        ErrorCode, Policy, Raise, Request,
+        CallbackPolicy, ErrorCode, Policy, Raise, Request,
+        capability::BlastRadius,
+        raise,
         tenant_policy::{TenantPolicy, VersionedPolicy},
-        terms::{Liveness, OnExpiry, Urgency, WaiterTerminal},
+        terms::{Liveness, OnExpiry, SharedWith, Urgency, WaiterTerminal},
     },
     duration::ExactDuration,
     id::OrgId,
@@ -61,7 +64,7 @@ fn the_contracts_document_is_read_whole() {
     let policy = read(&document()).unwrap();
     assert_eq!(policy.routing.ladders.len(), 1);
     assert_eq!(policy.callbacks[0].secret_refs, ["whsec_ref_a", "whsec_ref_b"]);
-    assert_eq!(policy.capabilities.max_shared_with.as_deref(), Some("space"));
+    assert_eq!(policy.capabilities.max_shared_with, Some(SharedWith::Space));
     assert_eq!(policy.retention.delivery_attempts.as_deref(), Some("P1Y6MT12H"));
     assert_eq!(policy.document().get("x-extensions").unwrap().to_text(), r#"{"any":["thing"]}"#);
     assert_eq!(policy.digest(), read(&format!(" {} ", document())).unwrap().digest());
@@ -273,4 +276,154 @@ fn what_no_raise_could_ask_for_no_policy_can() {
     let urgent = with(&approve(), "urgency", r#""high""#);
     let problem = Raise::read(&machine(), json(&urgent), &scene.policy).unwrap_err().to_string();
     assert!(problem.starts_with("`routing` must come to 200"), "{problem}");
+}
+
+#[test]
+fn a_policy_names_secrets_and_carries_none() {
+    const HUNTER: &str = "whsec_MfKQ9r8GKYqrTwjUPD8-LPZIo2La_aSw";
+    let key = format!("hk_{}", "aB3-".repeat(11));
+    for (member, value, place) in [
+        ("x-extensions", format!(r#"{{"deep":[{{"note":"use {HUNTER} please"}}]}}"#), "x-extensions.deep[0].note"),
+        ("x-extensions", format!(r#"{{"{HUNTER}":1}}"#), "x-extensions"),
+        ("x-extensions", format!(r#"{{"key":"{key}"}}"#), "x-extensions.key"),
+        ("x-extensions", r#"{"key":"-----BEGIN PRIVATE KEY-----"}"#.to_owned(), "x-extensions.key"),
+        ("defaults.authority", format!(r#"{{"reason":"{HUNTER}"}}"#), "defaults.authority.reason"),
+        (
+            "channels",
+            format!(
+                r#"[{{"channel":"x","max_grade":"seen","can_authenticate_person":false,"config_ref":"{HUNTER}"}}]"#
+            ),
+            "channels[0].config_ref",
+        ),
+        (
+            "callbacks.endpoints",
+            format!(r#"[{{"url":"https://a.example/?token={HUNTER}"}}]"#),
+            "callbacks.endpoints[0].url",
+        ),
+        (
+            "callbacks.endpoints",
+            r#"[{"url":"https://a.example/hook/MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]"#.to_owned(),
+            "callbacks.endpoints[0].url",
+        ),
+        (
+            "callbacks.endpoints",
+            format!(r#"[{{"url":"https://a.example","secret_refs":["{}"]}}]"#, "3f2a9c".repeat(8)),
+            "callbacks.endpoints[0].secret_refs[0]",
+        ),
+        (
+            "callbacks.endpoints",
+            r#"[{"url":"https://a.example","secret_refs":["whsec_hunter2hunter2"]}]"#.to_owned(),
+            "callbacks.endpoints[0].secret_refs[0]",
+        ),
+        // A name that nobody knows is not shown where it is a secret.
+        (HUNTER, "1".to_owned(), ""),
+    ] {
+        let refused = read(&minimal(member, &value)).unwrap_err();
+        let begins = if place.is_empty() { "the body ".to_owned() } else { format!("`{place}` ") };
+        assert!(refused.starts_with(&begins), "{place}: {refused}");
+        for secret in ["MfKQ", "hunter2", "aB3-", "3f2a9c"] {
+            assert!(!refused.contains(secret), "{refused}");
+        }
+    }
+}
+
+/// A deployment with one unnamed secret and one set.
+fn deployment() -> CallbackPolicy {
+    let secret = |text: &str| CallbackSecret::new(text).unwrap();
+    CallbackPolicy {
+        secrets: vec![secret("plain words")],
+        named: [("erp".to_owned(), vec![secret("other words")])].into(),
+        ..CallbackPolicy::default()
+    }
+}
+
+#[test]
+fn a_policy_that_asks_for_what_is_not_done_is_refused_by_the_place_of_it() {
+    let endpoint = |more: &str| format!(r#"[{{"url":"https://a.example"{more}}}]"#);
+    for (member, value, place) in [
+        ("retention", r#"{"receipts":"P1Y"}"#.to_owned(), "retention.receipts"),
+        ("retention", r#"{"delivery_attempts":"P30D"}"#.to_owned(), "retention.delivery_attempts"),
+        (
+            "channels",
+            r#"[{"channel":"x","max_grade":"seen","can_authenticate_person":false,"config_ref":"y"}]"#.to_owned(),
+            "channels[0].config_ref",
+        ),
+        ("capabilities", r#"{"record_navigations":"full_url"}"#.to_owned(), "capabilities.record_navigations"),
+        ("capabilities", r#"{"record_navigations":"none"}"#.to_owned(), "capabilities.record_navigations"),
+        ("callbacks.endpoints", endpoint(r#","max_attempts":12"#), "callbacks.endpoints[0].max_attempts"),
+        ("callbacks.endpoints", endpoint(r#","timeout_seconds":30"#), "callbacks.endpoints[0].timeout_seconds"),
+        ("callbacks.endpoints", endpoint(r#","secret_refs":["nope"]"#), "callbacks.endpoints[0].secret_refs[0]"),
+        ("callbacks.endpoints", endpoint(r#","secret_refs":["erp","erp"]"#), "callbacks.endpoints[0].secret_refs"),
+        (
+            "callbacks.endpoints",
+            r#"[{"url":"https://a.example"},{"url":"https://b.example"}]"#.to_owned(),
+            "callbacks.endpoints[1].state",
+        ),
+        ("x-extensions", r#"{"a":"these are other words."}"#.to_owned(), "x-extensions.a"),
+    ] {
+        let refused = read(&minimal(member, &value)).unwrap().check_carried_out(&deployment()).unwrap_err();
+        assert_eq!(refused.path, place, "{member} {value}");
+        assert!(!refused.to_string().contains("other words"));
+    }
+    for (member, value) in [
+        ("capabilities", r#"{"record_navigations":"origin","grant_ttl":"PT1H"}"#.to_owned()),
+        ("callbacks.endpoints", endpoint(r#","timeout_seconds":10,"state":"active","secret_refs":["erp"]"#)),
+        ("callbacks.endpoints", endpoint("")),
+        ("callbacks.endpoints", endpoint(r#","state":"disabled","secret_refs":["nope"]"#)),
+    ] {
+        read(&minimal(member, &value)).unwrap().check_carried_out(&deployment()).unwrap();
+    }
+    let unsigned =
+        read(&minimal("callbacks.endpoints", &endpoint(""))).unwrap().check_carried_out(&CallbackPolicy::default());
+    assert_eq!(unsigned.unwrap_err().path, "callbacks.endpoints[0].secret_refs");
+}
+
+#[test]
+fn a_policys_endpoint_is_where_the_tenants_signals_go_unless_a_raise_says_otherwise() {
+    let text = minimal(
+        "callbacks.endpoints",
+        r#"[{"url":"https://off.example/x","state":"disabled"},{"url":"https://erp.example/x","secret_refs":["erp"]}]"#,
+    );
+    let mut scene = under(&text);
+    scene.policy.callbacks = deployment();
+    let request = raised(&mut scene, &approve());
+    let callback = request.callback.unwrap();
+    assert_eq!((callback.url.as_str(), callback.secret_ref.as_deref()), ("https://erp.example/x", Some("erp")));
+    let named = with(&approve(), "callback", r#"{"url":"https://own.example/"}"#);
+    let callback = raised(&mut scene, &named).callback.unwrap();
+    assert_eq!((callback.url.as_str(), callback.secret_ref), ("https://own.example/", None));
+    let off = with(&approve(), "callback", r#"{"url":"https://off.example/x"}"#);
+    let refused = Raise::read(&machine(), json(&off), &scene.policy).unwrap_err();
+    assert!(refused.to_string().starts_with("`callback` must name another address"), "{refused}");
+}
+
+#[test]
+fn capabilities_are_held_to_the_policys_limits() {
+    let limits = r#"{"grant_ttl":"PT5M","session_lease":"PT30S","max_shared_with":"space"}"#;
+    let mut scene = under(&minimal("capabilities", limits));
+    let ask = |more: &str| {
+        let capability = format!(r#"[{{"type":"document","scope":"view","provider":"files"{more}}}]"#);
+        with(&approve(), "requires.capabilities", &capability)
+    };
+    let mut raise_with = |body: &str, shared_with: SharedWith| {
+        let radius = BlastRadius { shared_with, ..BlastRadius::unknown() };
+        let command = Raise::read(&machine(), json(body), &scene.policy).unwrap().with_blast_radii(vec![radius]);
+        raise(&command, &machine(), None, &mut scene.context())
+    };
+    let effects = raise_with(&ask(""), SharedWith::Space).unwrap();
+    let grant = &effects.grants[0];
+    assert_eq!(
+        (grant.ttl, grant.session_lease),
+        (ExactDuration::from_minutes(5), Some(ExactDuration::from_seconds(30)))
+    );
+    let effects = raise_with(&ask(r#","ttl":"PT1M""#), SharedWith::Isolated).unwrap();
+    assert_eq!(effects.grants[0].ttl, ExactDuration::from_minutes(1));
+    let refused = raise_with(&ask(r#","ttl":"PT6M""#), SharedWith::Isolated).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::InvalidRequest);
+    assert!(refused.to_string().starts_with("`requires.capabilities[0].ttl` must be at most PT5M"), "{refused}");
+    let refused = raise_with(&ask(""), SharedWith::Org).unwrap_err();
+    assert!(refused.to_string().starts_with("`requires.capabilities[0]` must name a resource"), "{refused}");
+    for value in [r#"{"grant_ttl":"PT0S"}"#, r#"{"session_lease":"PT9S"}"#] {
+        assert!(read(&minimal("capabilities", value)).is_err(), "{value}");
+    }
 }

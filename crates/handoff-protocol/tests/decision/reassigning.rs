@@ -2,8 +2,8 @@
 
 use handoff_protocol::{
     decision::{
-        DecisionError, Effects, ErrorCode, Escalate, Fired, Reassign, Request, begin_send, escalate, limits, reassign,
-        tend,
+        Amend, DecisionError, Effects, ErrorCode, Escalate, Fired, Raise, Reassign, Request, amend, begin_send,
+        escalate, limits, raise, reassign, tend,
         terms::{DeliveryState, RequestState, TargetKind},
     },
     principal::{Principal, Role, Scopes},
@@ -114,4 +114,53 @@ fn a_request_is_passed_on_to_so_many_and_no_more() {
     assert!(pass(&mut scene, &request, &to(TargetKind::Group, "7")).is_ok(), "it is one of them already");
     let refused = pass(&mut scene, &request, &to(TargetKind::Group, "one more")).unwrap_err();
     assert!(refused.to_string().starts_with("`to` must "), "{refused}");
+}
+
+#[test]
+fn whoever_can_never_answer_is_refused_by_the_place_of_it_wherever_an_answer_is_wanted() {
+    // A server that knows of no place takes any; roles and ids are the same everywhere.
+    let mut blank = Scene::new();
+    let mut known = Scene::new();
+    known.policy = policy();
+    let target = |(kind, value): (&str, &str)| format!(r#"{{"kind":"{kind}","value":"{value}"}}"#);
+    let assigned = |pair| with(&approve(), "requires.authority.assignees", &format!("[{}]", target(pair)));
+    for (pair, refused_by_blank, refused_by_known) in [
+        (("role", "boss"), true, true),
+        (("principal", "dana"), true, true),
+        (("principal", "sa_01K3M7QW8ZC4YRXB2N6VD9FTHE"), true, true),
+        (("group", "financ"), false, true),
+        (("rotation", "on-cal"), false, true),
+        (("group", "finance"), false, false),
+        (("rotation", "on-call"), false, false),
+        (("role", "editor"), false, false),
+        (("anyone", "*"), false, false),
+    ] {
+        for (scene, expected) in [(&mut blank, refused_by_blank), (&mut known, refused_by_known)] {
+            let raised = scene.raise(&approve());
+            let command = Raise::read(&machine(), json(&assigned(pair)), &scene.policy).unwrap();
+            let raise = raise(&command, &machine(), None, &mut scene.context()).map(|_| ());
+            let passed = pass(scene, &raised.0, &format!(r#"{{"to":{}}}"#, target(pair))).map(|_| ());
+            let body = format!(r#"{{"values":{{}},"disposition":"delegate","delegate_to":{}}}"#, target(pair));
+            let delegated = scene.answer(&raised, &person(Role::Admin), &body).map(|_| ());
+            let requires = json(&assigned(pair)).get("requires").unwrap().to_text();
+            let body = json(&format!(r#"{{"requires":{requires}}}"#));
+            let command = Amend::read(&machine(), body, &scene.policy).unwrap();
+            let amended = amend(&raised.0, &command, &machine(), &raised.1, &mut scene.context()).map(|_| ());
+            for (done, place) in [
+                (raise, "requires.authority.assignees[0].value"),
+                (amended, "requires.authority.assignees[0].value"),
+                (passed, "to.value"),
+                (delegated, "delegate_to.value"),
+            ] {
+                match done {
+                    Ok(()) => assert!(!expected, "{pair:?} {place}"),
+                    Err(error) => {
+                        assert!(expected && error.code() == ErrorCode::InvalidRequest, "{pair:?} {place}: {error}");
+                        let text = error.to_string();
+                        assert!(text.starts_with(&format!("`{place}` must be")) && !text.contains(pair.1), "{text}");
+                    }
+                }
+            }
+        }
+    }
 }

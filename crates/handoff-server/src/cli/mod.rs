@@ -72,6 +72,9 @@ enum Command {
         /// The request
         #[arg(long, value_name = "ID")]
         request: String,
+        /// Print the time before each type, and behind it what it happened to and the ids and codes that it carries
+        #[arg(long)]
+        long: bool,
     },
     /// Look after the keys that continuation data is sealed with
     Continuation {
@@ -174,7 +177,7 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
                 record::inject(file, &request, &channel, &text).await
             }
             Command::ObservePageChange { request } => record::observe(file, &request).await,
-            Command::DumpEvents { request } => record::dump(file, &request).await,
+            Command::DumpEvents { request, long } => record::dump(file, &request, long).await,
             Command::Config { command: ConfigCommand::Check } => settings::check(file),
             Command::Dev { data, port } => dev::run(data, port).await,
         }

@@ -19,10 +19,16 @@ pub(super) async fn observe(file: Option<&Path>, request: &str) -> Result<(), Fa
     say(&engine.observe_change(tenant, id).await?)
 }
 
-pub(super) async fn dump(file: Option<&Path>, request: &str) -> Result<(), Failure> {
+pub(super) async fn dump(file: Option<&Path>, request: &str, long: bool) -> Result<(), Failure> {
     let (engine, tenant, id) = find(file, request).await?;
-    for event_type in engine.history(tenant, id).await? {
-        output::say(event_type).map_err(Failure::Output)?;
+    for event in engine.history(tenant, id).await? {
+        let event_type = &event.event_type;
+        let said = if long {
+            output::say(format_args!("{} {event_type} {} {}", event.at, event.subject, event.data))
+        } else {
+            output::say(event_type)
+        };
+        said.map_err(Failure::Output)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use handoff_server::{Config, LIFECYCLE, bootstrap, config, reaching, schemas::RegisteredSchemas};
+use handoff_server::{Config, LIFECYCLE, bootstrap, config, doubts::doubts, reaching, schemas::RegisteredSchemas};
 
 use super::{failure::Failure, logging, output};
 
@@ -34,9 +34,9 @@ pub(super) fn check(file: Option<&Path>) -> Result<(), Failure> {
     let config = read(file)?;
     let bootstrap = bootstrap::read(&config)?;
     RegisteredSchemas::load(&config.schemas)?;
-    reaching::policies(&config)?;
+    let policies = reaching::policies(&config)?;
     config.check_places()?;
-    for line in strangers().iter().chain(&bootstrap.warnings) {
+    for line in strangers().iter().chain(&bootstrap.warnings).chain(&doubts(&config, &policies)) {
         output::note(line);
     }
     let text = config.to_toml();

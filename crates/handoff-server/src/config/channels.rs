@@ -2,10 +2,14 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use handoff_protocol::json::{DecodeError, Json, ObjectReader};
+use handoff_protocol::json::{DecodeError, Json, ObjectReader, ValueReader};
 use toml::{Spanned, de::DeValue};
 
-use super::{ConfigError, file::Reading, tenants::REDACTED};
+use super::{
+    ConfigError,
+    file::Reading,
+    tenants::{REDACTED, shown, twice},
+};
 
 /// The section.
 pub(super) const SECTION: &str = "channels";
@@ -50,10 +54,9 @@ impl Reading<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Vec<(ChannelConfig, ConfigError)>, ConfigError> {
         let mut channels = self.tables(SECTION, value, KEYS, read)?;
-        let mut names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
-        names.sort_unstable();
-        if let Some([name, _]) = names.array_windows().find(|[one, other]| one == other) {
-            return Err(self.fault(value.span(), format!("`channels`: two channels have the name `{name}`")));
+        if let Some((place, name)) = twice(channels.iter().map(|channel| channel.name.as_str())) {
+            let span = value.get_ref().as_array().and_then(|list| list.get(place)).map_or(value.span(), Spanned::span);
+            return Err(self.fault(span, format!("`channels`: two channels have one name, {}", shown(name))));
         }
         for channel in &mut channels {
             if let ChannelKind::Command { program, .. } = &mut channel.kind
@@ -77,9 +80,12 @@ fn read(table: &Json) -> Result<ChannelConfig, DecodeError> {
     if matches!(name.as_str(), "inapp" | "sandbox") {
         return Err(reader.error("name", "must be another: this channel is there by itself"));
     }
+    if name.trim() != name || name.chars().any(char::is_control) {
+        return Err(reader.error("name", "must not begin or end with a blank, nor hold control characters"));
+    }
     let kind = match reader.choice("kind", &[("command", Kind::Command), ("webhook", Kind::Webhook)])? {
         Kind::Command => ChannelKind::Command {
-            program: PathBuf::from(reader.text("program", 1, 4_096)?),
+            program: PathBuf::from(without_nul(&reader, "program", reader.text("program", 1, 4_096)?)?),
             arguments: texts(&reader, "arguments")?,
             environment: environment(&reader)?,
             time_limit: Duration::from_secs(time_limit(&reader)?),
@@ -92,7 +98,19 @@ fn read(table: &Json) -> Result<ChannelConfig, DecodeError> {
 
 fn texts(reader: &ObjectReader<'_, '_>, name: &str) -> Result<Vec<String>, DecodeError> {
     let Some(array) = reader.optional_array(name)? else { return Ok(Vec::new()) };
-    array.items().map(|item| item.string().map(str::to_owned)).collect()
+    let text = |item: ValueReader<'_, '_>| {
+        let text = item.string()?;
+        if text == REDACTED {
+            return Err(item.error("stands where an argument was; put the argument itself"));
+        }
+        without_nul(reader, name, text).map(str::to_owned)
+    };
+    array.items().map(text).collect()
+}
+
+/// No program can be handed what the system ends texts with.
+fn without_nul<'t>(reader: &ObjectReader<'_, '_>, name: &str, text: &'t str) -> Result<&'t str, DecodeError> {
+    if text.contains('\0') { Err(reader.error(name, "must not hold the character NUL")) } else { Ok(text) }
 }
 
 fn time_limit(reader: &ObjectReader<'_, '_>) -> Result<u64, DecodeError> {
@@ -105,7 +123,10 @@ fn environment(reader: &ObjectReader<'_, '_>) -> Result<Vec<(String, String)>, D
     let Some(object) = reader.optional_object("environment")? else { return Ok(Vec::new()) };
     let mut variables = Vec::new();
     for name in object.json().keys() {
-        let value = object.string(name)?;
+        let value = without_nul(reader, "environment", object.string(name)?)?;
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(reader.error("environment", "holds a name that no variable can have: empty, or with `=`"));
+        }
         if value == REDACTED {
             return Err(reader.error("environment", "holds what stands where a value was; put the value itself"));
         }
@@ -115,17 +136,16 @@ fn environment(reader: &ObjectReader<'_, '_>) -> Result<Vec<(String, String)>, D
 }
 
 impl ChannelConfig {
-    /// The lines of this channel in a file, values of variables redacted.
+    /// The lines of this channel in a file, arguments and values of variables redacted.
     pub(super) fn written(&self) -> Vec<(&'static str, Json)> {
         let mut lines = vec![("name", Json::from(self.name.as_str()))];
         match &self.kind {
             ChannelKind::Command { program, arguments, environment, time_limit } => {
-                let texts = |texts: &[String]| {
-                    Json::from(texts.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>())
-                };
+                // How many there are, and no more: people put tokens there.
+                let arguments = vec![Json::from(REDACTED); arguments.len()];
                 lines.push(("kind", Json::from("command")));
                 lines.push(("program", Json::from(program.display().to_string())));
-                lines.push(("arguments", texts(arguments)));
+                lines.push(("arguments", Json::from(arguments)));
                 let names = environment.iter().map(|(name, _)| (name.clone(), Json::from(REDACTED)));
                 lines.push(("environment", Json::Object(names.collect())));
                 lines.push(("time_limit_seconds", Json::from(time_limit.as_secs())));

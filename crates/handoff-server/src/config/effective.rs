@@ -62,8 +62,9 @@ impl Config {
             text.push_str("\n[sinks]\n");
         }
         for (name, command) in &self.sinks {
-            let words =
-                std::iter::once(path(&command.program)).chain(command.arguments.iter().map(|word| quoted(word)));
+            // How many arguments there are, and no more: people put tokens there.
+            let redacted = command.arguments.iter().map(|_| quoted(REDACTED));
+            let words = std::iter::once(path(&command.program)).chain(redacted);
             let _ = writeln!(text, "{} = [{}]", quoted(name), words.collect::<Vec<_>>().join(", "));
         }
         self.callback_sections(&mut text);

@@ -18,7 +18,7 @@ use super::{
     setting::{self, Form, Setting},
     tenants::{self, TenantConfig},
 };
-use crate::likeness;
+use crate::{database_url::DatabaseUrl, likeness};
 
 /// The section of document schemas.
 const SCHEMAS: &str = "schemas";
@@ -113,6 +113,15 @@ impl Reading<'_> {
         match (form, value) {
             (Form::Text, DeValue::String(text)) => Some(text.as_ref().into()),
             (Form::Path, DeValue::String(text)) => Some(self.beside(text).into_os_string()),
+            // A fault is told of where the address is read.
+            (Form::Database, DeValue::String(text)) => Some(match DatabaseUrl::parse(text) {
+                Ok(DatabaseUrl::Sqlite(path)) => {
+                    let mut address = OsString::from("sqlite:");
+                    address.push(self.beside(&path.display().to_string()));
+                    address
+                }
+                Err(_) => text.as_ref().into(),
+            }),
             (Form::Number, DeValue::Integer(number)) if number.radix() == 10 => Some(number.as_str().into()),
             (Form::Switch, DeValue::Boolean(switch)) => Some(switch.to_string().into()),
             _ => None,
@@ -148,6 +157,13 @@ impl Reading<'_> {
             let (program, arguments) = words.split_first().ok_or_else(fault)?;
             // A bare name is looked up as shells do; anything else is seen from the file's directory.
             let program = if program.contains('/') { self.beside(program) } else { PathBuf::from(program) };
+            if arguments.contains(&tenants::REDACTED) {
+                let problem = "this stands where an argument was; put the argument itself";
+                return Err(self.fault(command.span(), problem));
+            }
+            if words.iter().any(|word| word.contains('\0')) {
+                return Err(self.fault(command.span(), "no program can be handed the character NUL"));
+            }
             let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
             sinks.insert(name.get_ref().to_string(), SinkCommand { program, arguments });
         }

@@ -30,6 +30,10 @@ impl Config {
     pub fn check_places(&self) -> Result<(), PlaceError> {
         let DatabaseUrl::Sqlite(database) = &self.database_url;
         directory(setting::DATABASE_URL.variable, database)?;
+        if database.is_dir() {
+            let problem = format!("`{}` is a directory; name a file in it", database.display());
+            return Err(ConfigError::new(setting::DATABASE_URL.variable, problem).into());
+        }
         directory(setting::SIGNING_KEY_FILE.variable, &self.signing_key)?;
         signing_key::load(&self.signing_key)?;
         Ok(())

@@ -1,10 +1,13 @@
 //! Sections of the file that are lists of tables: read as JSON is read, so that what is missing, unknown or wrong is named by
 //! its place.
 
+use std::ops::Range;
+
 use handoff_protocol::json::{DecodeError, Json, Object};
 use toml::{Spanned, de::DeValue};
 
 use super::{ConfigError, file::Reading};
+use crate::likeness;
 
 impl Reading<'_> {
     /// Reads each table of a list, with the line that a fault in it is at.
@@ -22,8 +25,9 @@ impl Reading<'_> {
             let json = json(table.get_ref()).ok_or_else(|| {
                 self.fault(table.span(), format!("`{name}`: expected texts, whole numbers, switches, lists and tables"))
             })?;
-            let table = read(&json).map_err(|error| self.fault(table.span(), said(name, &error, known)))?;
-            tables.push(table);
+            let read =
+                read(&json).map_err(|error| self.fault(span_at(table, &error.path), said(name, &error, known)))?;
+            tables.push(read);
         }
         Ok(tables)
     }
@@ -32,13 +36,23 @@ impl Reading<'_> {
 /// A fault in words, with a suggestion for a name that is not known.
 fn said(section: &str, error: &DecodeError, known: &[&str]) -> String {
     let place = if error.path.is_empty() { section.to_owned() } else { format!("{section}: {}", error.path) };
-    let last = error.path.rsplit(['.', ']']).next().unwrap_or_default();
-    let meant = (error.problem == "is not a known member")
-        .then(|| crate::likeness::closest(last, known.iter().copied()))
-        .flatten()
-        .map(|name| format!("; did you mean `{name}`?"))
-        .unwrap_or_default();
-    format!("`{place}` {}{meant}", error.problem)
+    format!("`{place}` {}{}", error.problem, likeness::meant(error, known))
+}
+
+/// Where in the file a path leads, as far as it leads: the value that it names, or what would hold it.
+fn span_at(table: &Spanned<DeValue<'_>>, path: &str) -> Range<usize> {
+    let (mut here, mut span) = (table.get_ref(), None);
+    for step in path.split(['.', '[', ']']).filter(|step| !step.is_empty()) {
+        let next = match here {
+            DeValue::Table(members) => members.get(step),
+            DeValue::Array(items) => step.parse::<usize>().ok().and_then(|place| items.get(place)),
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        here = next.get_ref();
+        span = Some(next.span());
+    }
+    span.unwrap_or_else(|| table.span())
 }
 
 /// A value as TOML writes it within one line.

@@ -18,6 +18,8 @@ pub(super) enum Form {
     Text,
     /// A path in quotes, seen from the file's directory.
     Path,
+    /// The address of a database in quotes; a file is seen from the file's directory.
+    Database,
     /// A whole number.
     Number,
     /// `true` or `false`.
@@ -28,7 +30,7 @@ impl Form {
     /// What is expected, for people.
     pub(super) const fn expected(self) -> &'static str {
         match self {
-            Self::Text | Self::Path => "expected text in quotes",
+            Self::Text | Self::Path | Self::Database => "expected text in quotes",
             Self::Number => "expected a whole number",
             Self::Switch => "expected `true` or `false`",
         }
@@ -39,7 +41,7 @@ const fn setting(variable: &'static str, key: &'static str, form: Form) -> Setti
     Setting { variable, key, form }
 }
 
-pub(super) static DATABASE_URL: Setting = setting("HANDOFF_DATABASE_URL", "database_url", Form::Text);
+pub(super) static DATABASE_URL: Setting = setting("HANDOFF_DATABASE_URL", "database_url", Form::Database);
 pub(super) static BIND: Setting = setting("HANDOFF_BIND", "bind", Form::Text);
 pub(super) static PUBLIC_BASE: Setting = setting("HANDOFF_PUBLIC_BASE", "public_base", Form::Text);
 pub(super) static LINK_ONLY_PERMITTED: Setting =

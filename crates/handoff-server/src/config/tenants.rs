@@ -1,6 +1,6 @@
 //! Tenants in the configuration: their policy, their people, groups and rotations (section 24).
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use handoff_protocol::{
     decision::directory::{Contact, Directory, LocalTime, Person, QuietHours, Rotation, Zone},
@@ -89,10 +89,14 @@ fn read(table: &Json) -> Result<TenantConfig, DecodeError> {
         }
         people = people.with_person(person);
     }
-    for (name, members) in each(&reader, "groups", group)? {
+    let groups = each(&reader, "groups", group)?;
+    once(&reader, "groups", groups.iter().map(|(name, _)| name.as_str()))?;
+    for (name, members) in groups {
         people = people.with_group(name, members);
     }
-    for (name, rotation) in each(&reader, "rotations", rotation)? {
+    let rotations = each(&reader, "rotations", rotation)?;
+    once(&reader, "rotations", rotations.iter().map(|(name, _)| name.as_str()))?;
+    for (name, rotation) in rotations {
         people = people.with_rotation(name, rotation);
     }
     let policy = reader.optional_string("policy")?.map(PathBuf::from);
@@ -113,6 +117,33 @@ fn each<T>(
 ) -> Result<Vec<T>, DecodeError> {
     let Some(array) = reader.optional_array(name)? else { return Ok(Vec::new()) };
     array.items().map(|item| read(item.object()?)).collect()
+}
+
+/// Refuses a list in which a name stands twice: the first would be forgotten.
+fn once<'n>(
+    reader: &ObjectReader<'_, '_>,
+    list: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<(), DecodeError> {
+    match twice(names) {
+        None => Ok(()),
+        Some((place, name)) => Err(DecodeError::at(
+            reader.path().key(list).index(place).key("name"),
+            format!("must be another: {} stands there already", shown(name)),
+        )),
+    }
+}
+
+/// The first name that stood before, and its place.
+pub(super) fn twice<'n>(names: impl Iterator<Item = &'n str>) -> Option<(usize, &'n str)> {
+    let mut seen = BTreeSet::new();
+    names.enumerate().find(|(_, name)| !seen.insert(*name))
+}
+
+/// A name of a place or a channel, for people. One that is long or strange may be a value that slipped.
+pub(super) fn shown(name: &str) -> String {
+    let is_plain = name.chars().count() <= 64 && name.chars().all(|letter| !letter.is_control());
+    if is_plain { format!("`{name}`") } else { "the same name".to_owned() }
 }
 
 fn person(reader: ObjectReader<'_, '_>) -> Result<Person, DecodeError> {
@@ -140,11 +171,12 @@ fn zone(value: &ValueReader<'_, '_>) -> Result<Zone, DecodeError> {
 fn quiet(reader: ObjectReader<'_, '_>) -> Result<QuietHours, DecodeError> {
     const DAY: i64 = 24 * 60;
     let minute = |name: &str, most: i64| -> Result<u16, DecodeError> {
-        let minute = reader.value(name)?.integer_within(0, most)?;
-        u16::try_from(minute).map_err(|_| reader.error(name, "must be minutes from midnight"))
+        let fault = || reader.error(name, format!("must be minutes after midnight, from 0 to {most}: 22:00 is 1320"));
+        let minute = reader.value(name)?.integer_within(0, most).map_err(|_| fault())?;
+        u16::try_from(minute).map_err(|_| fault())
     };
     let hours = QuietHours::new(minute("from", DAY - 1)?, minute("to", DAY)?);
-    let hours = hours.ok_or_else(|| reader.error("from", "must be minutes from midnight"))?;
+    let hours = hours.ok_or_else(|| reader.error("from", "must be minutes after midnight"))?;
     reader.finish()?;
     Ok(hours)
 }
@@ -173,8 +205,12 @@ fn rotation(reader: ObjectReader<'_, '_>) -> Result<(String, Rotation), DecodeEr
     let name = reader.text("name", 1, 256)?.to_owned();
     let starts = reader.string("starts")?;
     let days = reader.value("days")?.integer_within(1, 366)?;
+    let members = members(&reader)?;
+    if members.is_empty() {
+        return Err(reader.error("members", "must name at least one person, or nobody ever has the turn"));
+    }
     let rotation = Rotation {
-        members: members(&reader)?,
+        members,
         zone: zone(&reader.value("time_zone")?)?,
         starts: LocalTime::parse(starts).map_err(|error| reader.error("starts", format!("is no time: {error}")))?,
         days: u16::try_from(days).map_err(|_| reader.error("days", "must be a number of days"))?,

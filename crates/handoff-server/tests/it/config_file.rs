@@ -67,7 +67,7 @@ fn the_effective_configuration_is_printed_and_can_be_read_again() {
         "# max_connections is not set",
         "capability_transport_base = \"wss://127.0.0.1:8443\"",
         "\"default\" = [\"true\"]",
-        &format!("\"vault\" = [\"{}\", \"-v\"]", directory.path().join("bin/put").display()),
+        &format!("\"vault\" = [\"{}\", \"[redacted]\"]", directory.path().join("bin/put").display()),
         "# 1 principal is loaded at the start",
         &format!("signing_key_file = \"{}\"", key.display()),
         &format!("\"https://a.example/order\" = \"{}\"", schema.display()),

@@ -114,6 +114,7 @@ fn a_fault_in_a_section_names_its_place_and_the_mend() {
     policy(&format!(r#"{{"v":2,"org_id":"{TENANT}"}}"#));
     let other = "org_01K3M7QW8ZC4YRXB2N6VD9FTHX";
     let tenant = |more: &str| format!("\n[[tenants]]\nid = \"{other}\"\n{more}");
+    let command = |more: &str| format!("\n[[channels]]\nname = \"x\"\nkind = \"command\"\n{more}");
     for (more, fault) in [
         ("\n[[tenant]]\nid = 1".to_owned(), "did you mean `tenants`?"),
         (format!("\n[[tenants]]\nid = \"{TENANT}\"\n"), "one tenant stands here twice"),
@@ -128,7 +129,7 @@ fn a_fault_in_a_section_names_its_place_and_the_mend() {
         ),
         (
             tenant(&format!("[[tenants.people]]\nprincipal = \"{PERSON}\"\nquiet_hours = {{ from = 1440, to = 0 }}")),
-            "from` must be an integer from 0 to 1439",
+            "from` must be minutes after midnight, from 0 to 1439: 22:00 is 1320",
         ),
         (
             tenant(&format!("[[tenants.people]]\nprincipal = \"{PERSON}\"\ncontacts = [{{ chanel = \"x\" }}]")),
@@ -140,6 +141,34 @@ fn a_fault_in_a_section_names_its_place_and_the_mend() {
             )),
             "must hold each principal once",
         ),
+        (
+            tenant(&format!(
+                "[[tenants.people]]\nprincipal = \"{PERSON}\"\nquiet_hours = {{ from = \"22:00\", to = 0 }}"
+            )),
+            "from` must be minutes after midnight",
+        ),
+        (
+            tenant("[[tenants.groups]]\nname = \"a\"\nmembers = []\n[[tenants.groups]]\nname = \"a\"\nmembers = []"),
+            "`tenants: groups[1].name` must be another: `a` stands there already",
+        ),
+        (
+            tenant(
+                &"[[tenants.rotations]]\nname = \"r\"\nmembers = [\"P\"]\ntime_zone = \"UTC\"\n\
+                     starts = \"2026-01-01T00:00\"\ndays = 1\n"
+                    .replace('P', PERSON)
+                    .repeat(2),
+            ),
+            "`tenants: rotations[1].name` must be another: `r` stands there already",
+        ),
+        (
+            tenant(
+                "[[tenants.rotations]]\nname = \"r\"\nmembers = []\ntime_zone = \"UTC\"\n\
+                    starts = \"2026-01-01T00:00\"\ndays = 1\n",
+            ),
+            "`tenants: rotations[0].members` must name at least one person",
+        ),
+        (tenant("program = \"x\""), "`tenants: program` is not a known member"),
+        (tenant("members = []"), "`tenants: members` is not a known member here; it belongs elsewhere"),
         (tenant("policy = \"other.json\""), "`v` must be 1"),
         (tenant("policy = \"missing.json\""), "missing.json`: "),
         (
@@ -150,7 +179,19 @@ fn a_fault_in_a_section_names_its_place_and_the_mend() {
             "\n[[channels]]\nname = \"x\"\nkind = \"telepathy\"".to_owned(),
             "`channels: kind` must be one of `command`, `webhook`",
         ),
-        ("\n[[channels]]\nname = \"pager\"\nkind = \"webhook\"".to_owned(), "two channels have the name `pager`"),
+        ("\n[[channels]]\nname = \"pager\"\nkind = \"webhook\"".to_owned(), "two channels have one name, `pager`"),
+        (
+            command("program = \"/bin/cat\"\nenvironment = { \"A=B\" = \"c\" }"),
+            "environment` holds a name that no variable",
+        ),
+        (
+            command("program = \"/bin/cat\"\nenvironment = { A = \"c\\u0000d\" }"),
+            "environment` must not hold the character NUL",
+        ),
+        (command("program = \"/bin/cat\"\narguments = [\"c\\u0000d\"]"), "arguments` must not hold the character NUL"),
+        (command("program = \"/bin/cat\"\nsecrets = \"x\""), "secrets` is not a known member here"),
+        ("\n[[channels]]\nname = \" \"\nkind = \"webhook\"".to_owned(), "name` must not begin or end with a blank"),
+        ("\n[sinks]\nx = [\"/bin/cat\", \"[redacted]\"]".to_owned(), "put the argument itself"),
         (
             "\n[[channels]]\nname = \"x\"\nkind = \"webhook\"\nsecrets = \"hunter2\"".to_owned(),
             "the channel `x` names a set of `callback_secret_sets` that is not there; there is none",
@@ -169,6 +210,110 @@ fn a_fault_in_a_section_names_its_place_and_the_mend() {
         assert!(!text.contains("hunter2"), "{text}");
         assert!(!directory.path().join("h.db").exists(), "nothing was made");
     }
+}
+
+#[test]
+fn a_fault_in_a_tenant_is_told_by_its_own_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let more = format!(
+        "\n[[tenants]]\nid = \"org_01K3M7QW8ZC4YRXB2N6VD9FTHX\"\n\n[[tenants.people]]\nprincipal = \"{PERSON}\"\n\
+         time_zone = \"Mars\"\n"
+    );
+    let path = write(directory.path(), &more);
+    let wrong = fs::read_to_string(&path).unwrap().lines().position(|line| line.contains("Mars")).unwrap() + 1;
+    let output = run(&["--config", path.to_str().unwrap(), "config", "check"], &[]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains(&format!("line {wrong}: `tenants: people[0].time_zone`")), "{wrong}: {text}");
+}
+
+#[test]
+fn what_leads_nowhere_is_told_and_hinders_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (other, stranger) = ("org_01K3M7QW8ZC4YRXB2N6VD9FTHX", "usr_01K3M7QW8ZC4YRXB2N6VD9FTHZ");
+    let policy = format!(
+        r#"{{"v":1,"org_id":"{other}","routing":{{"default_targets":[{{"kind":"group","value":"financ"}}],"ladders":{{"high":
+            {{"ladder":[{{"after":"PT0S","channels":["pigeon"],"to":{{"kind":"rotation","value":"on-cal"}}}}]}}}}}}}}"#
+    );
+    fs::write(directory.path().join("other.json"), policy).unwrap();
+    fs::write(directory.path().join("plain"), "no program").unwrap();
+    let more = format!(
+        "\n[[channels]]\nname = \"gone\"\nkind = \"command\"\nprogram = \"/no/such\"\n\
+         \n[[channels]]\nname = \"plain\"\nkind = \"command\"\nprogram = \"./plain\"\n\
+         \n[[channels]]\nname = \"hook\"\nkind = \"webhook\"\n\
+         \n[sinks]\nvault = [\"/no/vault\", \"--token=hunter2\"]\n\
+         \n[[tenants]]\nid = \"{other}\"\npolicy = \"other.json\"\n\
+         [[tenants.people]]\nprincipal = \"{PERSON}\"\ncontacts = [{{ channel = \"smoke\", address = \"hunter2\" }}]\n\
+         [[tenants.groups]]\nname = \"empty\"\nmembers = []\n\
+         [[tenants.groups]]\nname = \"odd\"\nmembers = [\"{stranger}\"]\n"
+    );
+    let path = write(directory.path(), &more);
+    let output = run(&["--config", path.to_str().unwrap(), "config", "check"], &[]);
+    let (printed, text) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{text}");
+    for part in [
+        "the channel `gone`: there is no program `/no/such`",
+        "no program that can be started",
+        "the channel `hook`: no secret signs",
+        "the sink `vault`: there is no program `/no/vault`",
+        "is for the channel `smoke`, which is not configured",
+        "nobody is in the group `empty`",
+        &format!("the group `odd` names who is not among `people` and is not reached: {stranger}"),
+        "its policy names the channel `pigeon`",
+        "its policy names the group `financ`",
+        "its policy names the rotation `on-cal`",
+    ] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+    assert!(!text.contains("hunter2") && !printed.contains("hunter2"), "{text}{printed}");
+    assert!(printed.contains("vault") && printed.contains("[\"/no/vault\", \"[redacted]\"]"), "{printed}");
+    let server = Handoffd::start(handoffd(&["--config", path.to_str().unwrap()], &[]));
+    server.terminate();
+    let (_, _, log) = server.wait();
+    assert!(log.contains("nobody is in the group `empty`"), "{log}");
+}
+
+#[test]
+fn a_policy_that_this_server_cannot_carry_out_keeps_it_from_starting() {
+    let directory = tempfile::tempdir().unwrap();
+    for (members, fault) in [
+        (r#""retention":{"receipts":"P1Y"}"#, "`retention.receipts` must be left out"),
+        (r#""routin":{}"#, "`routin` is not a known member; did you mean `routing`?"),
+        (
+            r#""channels":[{"channel":"pager","max_grade":"seen","can_authenticate_person":false,"enabld":true}]"#,
+            "`enabled`?",
+        ),
+        (
+            r#""callbacks":{"endpoints":[{"url":"https://a.example","secret_refs":["nope"]}]}"#,
+            "secret_refs[0]` must name",
+        ),
+        (r#""x-extensions":{"a":"hunter2hunter2hunter2"}"#, "`x-extensions.a` holds a secret"),
+        (
+            r#""routing":{"default_targets":[{"kind":"role","value":"boss"}]}"#,
+            "default_targets[0].value` must be a role",
+        ),
+    ] {
+        let path = write(directory.path(), "");
+        let text = fs::read_to_string(&path).unwrap().replace("\"hunter2\"", "\"hunter2hunter2hunter2\"");
+        fs::write(&path, text).unwrap();
+        fs::write(directory.path().join("policy.json"), format!(r#"{{"v":1,"org_id":"{TENANT}",{members}}}"#)).unwrap();
+        for words in [&["config", "check"][..], &["serve"]] {
+            let output = run(&[&["--config", path.to_str().unwrap()], words].concat(), &[]);
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{members}: {text}");
+            assert!(text.contains(fault) && !text.contains("hunter2"), "no `{fault}` in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_database_in_the_file_is_seen_from_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("handoff.toml");
+    fs::write(&path, "database_url = \"sqlite:./data.db\"\n").unwrap();
+    let output = run(&["--config", path.to_str().unwrap(), "config", "check"], &[]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let place = format!("database_url = \"sqlite:{}", directory.path().display());
+    assert!(printed.contains(&place) && printed.contains("data.db\""), "{printed}");
 }
 
 #[test]
@@ -216,6 +361,15 @@ fn what_operators_record_settles_nothing_and_what_happened_is_one_line_each() {
             "request.answered"
         ]
     );
+    let (well, long, _) = command(&["dump-events", "--request", &id, "--long"]);
+    assert!(well && long.lines().count() == printed.lines().count());
+    for (line, event_type) in long.lines().zip(printed.lines()) {
+        let parts: Vec<&str> = line.splitn(4, ' ').collect();
+        assert!(
+            parts[0].ends_with('Z') && parts[1..3] == [event_type, id.as_str()] && parts[3].starts_with('{'),
+            "{line}"
+        );
+    }
     for unknown in ["req_01K3M7QW9A8ZC4YRXB2N6VD9FT", "nonsense"] {
         for arguments in [
             vec!["dump-events", "--request", unknown],

@@ -129,7 +129,7 @@ pub(super) static WORDS: Words = Words {
 
     sign_in: Saying {
         title: "You are not signed in",
-        text: "To see this page, open the one-time link that was sent to you. If you have none, or it was used already, ask whoever runs Handoff for a new one.",
+        text: "Messages about questions do not sign you in. Open your one-time link on this device first, then open this page again. If you have none, or it was used already, ask whoever runs Handoff for a new one.",
     },
     sign_in_again: Saying {
         title: "You are not signed in any more",

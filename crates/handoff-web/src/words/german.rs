@@ -129,7 +129,7 @@ pub(super) static WORDS: Words = Words {
 
     sign_in: Saying {
         title: "Sie sind nicht angemeldet",
-        text: "Öffnen Sie den Einmal-Link, der Ihnen geschickt wurde. Wenn Sie keinen haben oder er schon benutzt wurde, bitten Sie die Leute um einen neuen, die Handoff betreiben.",
+        text: "Nachrichten über Fragen melden Sie nicht an. Öffnen Sie zuerst auf diesem Gerät Ihren Einmal-Link und dann diese Seite noch einmal. Wenn Sie keinen haben oder er schon benutzt wurde, bitten Sie die Leute um einen neuen, die Handoff betreiben.",
     },
     sign_in_again: Saying {
         title: "Sie sind nicht mehr angemeldet",

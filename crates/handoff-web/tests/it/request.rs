@@ -185,7 +185,7 @@ async fn without_a_session_every_address_shows_the_same_page() {
     let id = world.ask(YES_NO).await;
     let mut stranger = world.browser();
     let shown = stranger.get(&format!("/requests/{id}")).await;
-    shown.is(401).says("open the one-time link that was sent to you");
+    shown.is(401).says("Messages about questions do not sign you in");
     for path in ["/", "/requests/req_01K3M7QW8ZC4YRXB2N6VD9FTHE", "/requests/nonsense"] {
         assert_eq!(stranger.get(path).await.body, shown.body);
     }

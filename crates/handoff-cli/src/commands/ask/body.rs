@@ -1,9 +1,10 @@
 //! What is asked, as the body of a raise.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use handoff_client::CallKey;
 use handoff_protocol::{
     decision::{
-        Requires, WaiterRef,
+        Requires, Target, WaiterRef,
         terms::{Liveness, OnExpiry},
     },
     digest::Digest,
@@ -53,6 +54,9 @@ fn composed(args: &Args) -> Result<Json, Failure> {
     if let Some(quorum) = args.quorum {
         authority.insert("quorum", quorum);
     }
+    if !args.assignees.is_empty() {
+        authority.insert("assignees", targets(&args.assignees));
+    }
     if !authority.is_empty() {
         requires.insert("authority", authority);
     }
@@ -75,10 +79,34 @@ fn composed(args: &Args) -> Result<Json, Failure> {
         body.insert("ttl_policy", policy);
     }
     body.insert("requires", requires);
+    if !args.targets.is_empty() {
+        body.insert("routing", Json::object([("targets", targets(&args.targets))]));
+    }
+    if let Some(url) = &args.callback {
+        let mut callback = Object::new();
+        callback.insert("url", url.as_str());
+        if let Some(name) = &args.secret_ref {
+            callback.insert("secret_ref", name.as_str());
+        }
+        body.insert("callback", callback);
+    }
+    if let Some(reference) = &args.resume_ref {
+        body.insert("resume_ref", reference.as_str());
+    }
+    if let Some(file) = &args.resume_file {
+        body.insert("resume_payload", STANDARD.encode(input::bytes(file)?));
+    }
     if args.test {
         body.insert("test_mode", true);
     }
     Ok(Json::from(body))
+}
+
+fn targets(targets: &[Target]) -> Json {
+    let member = |target: &Target| {
+        Json::object([("kind", Json::from(target.kind.as_str())), ("value", Json::from(target.value.as_str()))])
+    };
+    Json::from(targets.iter().map(member).collect::<Vec<_>>())
 }
 
 fn expiry(args: &Args, requires: &Json) -> Result<Option<Json>, Failure> {

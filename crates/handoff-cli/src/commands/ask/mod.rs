@@ -8,7 +8,11 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use handoff_client::{CallKey, Client};
-use handoff_protocol::{decision::view::RequestView, duration::ExactDuration, id::RequestId};
+use handoff_protocol::{
+    decision::{Target, view::RequestView},
+    duration::ExactDuration,
+    id::RequestId,
+};
 
 use self::{interruption::Signals, outcome::Redemption};
 use super::names;
@@ -29,6 +33,7 @@ Examples:
   handoff ask \"Deploy?\" --options yes,no --ttl PT1H --default-answer decision=no
   handoff ask \"Deploy?\" --options yes,no --redeem deploy:7 --redeem-if decision=yes
   handoff ask \"Deploy?\" --options yes,no --no-wait --json
+  handoff ask \"Deploy?\" --options yes,no --assignee group:operations --to rotation:on-call
   handoff ask --resume req_01M8…
 
 The exit code says how it ended: 0 answered, 5 expired, 6 cancelled, 7 superseded, 3 refused, 4 unreachable, 9 the effect
@@ -66,7 +71,7 @@ pub(crate) struct Args {
         value_name = "FILE",
         conflicts_with_all = [
             "title", "body", "fields", "options", "ttl", "on_expiry", "default_answer", "leased", "role", "test",
-            "quorum"
+            "quorum", "assignees", "targets", "callback", "secret_ref", "resume_ref", "resume_file"
         ]
     )]
     file: Option<PathBuf>,
@@ -93,8 +98,26 @@ pub(crate) struct Args {
     #[arg(long, value_parser = ["viewer", "editor", "admin"])]
     role: Option<String>,
     /// How many people must agree
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = names::quorum)]
     quorum: Option<u64>,
+    /// Who may answer, nobody else: a person's id, `role:NAME`, `group:NAME`, `rotation:NAME`; repeatable
+    #[arg(long = "assignee", value_name = "TARGET", value_parser = names::target)]
+    assignees: Vec<Target>,
+    /// Whom to reach, instead of those whom the server would: as for --assignee, or `anyone`; repeatable
+    #[arg(long = "to", value_name = "TARGET", value_parser = names::target)]
+    targets: Vec<Target>,
+    /// Where signals are pushed to as well, until they are acknowledged
+    #[arg(long, value_name = "URL")]
+    callback: Option<String>,
+    /// Which set of the server's secrets signs what is pushed
+    #[arg(long, value_name = "NAME", requires = "callback")]
+    secret_ref: Option<String>,
+    /// A text that comes back with each signal and is shown nowhere else
+    #[arg(long, value_name = "TEXT")]
+    resume_ref: Option<String>,
+    /// A file that comes back with each signal, encrypted while it is kept, up to 64 KiB; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    resume_file: Option<PathBuf>,
     /// What makes this call the same call when it is made again
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
@@ -116,7 +139,8 @@ pub(crate) struct Args {
         value_parser = names::request,
         conflicts_with_all = [
             "title", "body", "fields", "options", "file", "ttl", "on_expiry", "default_answer", "leased", "waiter_ref",
-            "role", "quorum", "idempotency_key", "no_wait", "test"
+            "role", "quorum", "idempotency_key", "no_wait", "test", "assignees", "targets", "callback", "secret_ref",
+            "resume_ref", "resume_file"
         ]
     )]
     resume: Option<RequestId>,

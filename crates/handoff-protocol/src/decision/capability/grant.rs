@@ -7,6 +7,7 @@ use crate::{
     decision::{
         context::Context,
         error::{DecisionError, Lacking},
+        tenant_policy::CapabilityLimits,
         terms::CapabilityScope,
     },
     digest::Digest,
@@ -32,6 +33,9 @@ pub struct Grant {
     pub blast_radius_digest: Digest,
     /// How long it lives from each arming of the attempt.
     pub ttl: ExactDuration,
+    /// How long the leases of its sessions last, where its tenant's policy says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_lease: Option<ExactDuration>,
     /// Until when it can be used; each arming of the attempt moves it on (rule G-4).
     pub expires_at: Timestamp,
     /// When it was revoked, by a person or by the end of its request.
@@ -116,12 +120,14 @@ pub(in crate::decision) struct Granted {
 ///
 /// # Errors
 ///
+/// [`DecisionError::InvalidRequest`] names the first capability that goes beyond what the tenant's policy accepts;
 /// [`DecisionError::Internal`] if the providers were not asked for every capability.
 pub(in crate::decision) fn granted(
     declared: &Declared,
     there: &[Grant],
     request_id: RequestId,
     attempt_ttl: ExactDuration,
+    limits: &CapabilityLimits,
     context: &mut Context<'_>,
 ) -> Result<Granted, DecisionError> {
     if declared.capabilities.len() != declared.blast_radii.len() {
@@ -129,7 +135,8 @@ pub(in crate::decision) fn granted(
     }
     let mut granted = Granted { requires: declared.json.clone(), open: Vec::new(), minted: Vec::new() };
     let mut digests = Vec::new();
-    for (capability, blast_radius) in declared.capabilities.iter().zip(&declared.blast_radii) {
+    for (place, (capability, blast_radius)) in declared.capabilities.iter().zip(&declared.blast_radii).enumerate() {
+        limits.check(place, capability, blast_radius)?;
         let digest = blast_radius.digest();
         let fits = |grant: &&Grant| {
             grant.revoked_at.is_none() && grant.capability == *capability && grant.blast_radius_digest == digest
@@ -137,7 +144,7 @@ pub(in crate::decision) fn granted(
         let kept = there.iter().filter(fits).find(|grant| !granted.open.contains(&grant.handle));
         let handle = kept.map_or_else(|| context.mint.unguessable(), |grant| grant.handle);
         if kept.is_none() {
-            let ttl = capability.ttl.unwrap_or(attempt_ttl);
+            let ttl = limits.grant_ttl(capability.ttl, attempt_ttl);
             granted.minted.push(Grant {
                 handle,
                 request_id,
@@ -145,6 +152,7 @@ pub(in crate::decision) fn granted(
                 blast_radius: blast_radius.clone(),
                 blast_radius_digest: digest,
                 ttl,
+                session_lease: limits.session_lease,
                 expires_at: context.now.saturating_add(ttl),
                 revoked_at: None,
                 revoke_reason: None,
@@ -165,4 +173,34 @@ pub(in crate::decision) fn granted(
         }
     }
     Ok(granted)
+}
+
+impl CapabilityLimits {
+    /// Refuses what goes beyond these limits: a longer time than grants may have, a wider blast radius than is accepted.
+    fn check(&self, place: usize, capability: &Capability, blast_radius: &BlastRadius) -> Result<(), DecisionError> {
+        if let (Some(asked), Some(most)) = (capability.ttl, self.grant_ttl)
+            && asked > most
+        {
+            let problem = format!("must be at most {most}, which this tenant's policy allows");
+            return Err(DecisionError::invalid(format!("requires.capabilities[{place}].ttl"), problem));
+        }
+        match self.max_shared_with {
+            Some(most) if blast_radius.shared_with > most => Err(DecisionError::invalid(
+                format!("requires.capabilities[{place}]"),
+                format!(
+                    "must name a resource that is shared with `{}` at the most, by this tenant's policy; its provider \
+                     says that this one is shared with `{}`",
+                    most.as_str(),
+                    blast_radius.shared_with.as_str()
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// How long a grant lives (rule G-4): as declared, otherwise as an attempt, and never beyond the limit.
+    fn grant_ttl(&self, declared: Option<ExactDuration>, attempt_ttl: ExactDuration) -> ExactDuration {
+        let ttl = declared.unwrap_or(attempt_ttl);
+        self.grant_ttl.map_or(ttl, |most| ttl.min(most))
+    }
 }

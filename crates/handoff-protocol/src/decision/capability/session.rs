@@ -117,9 +117,11 @@ impl GrantSession {
         Self { released_at: Some(at), close_reason: Some(reason), ..self.clone() }
     }
 
-    /// The lease from a time on: two minutes, and never beyond the grant's own time.
+    /// The lease from a time on: two minutes unless the tenant's policy says otherwise, and never beyond the grant's own
+    /// time.
     pub(super) fn lease(grant: &Grant, now: Timestamp) -> Timestamp {
-        let lease = crate::duration::ExactDuration::from_seconds(limits::SESSION_LEASE_SECONDS);
+        let standing = crate::duration::ExactDuration::from_seconds(limits::SESSION_LEASE_SECONDS);
+        let lease = grant.session_lease.unwrap_or(standing);
         now.saturating_add(lease).min(grant.expires_at)
     }
 

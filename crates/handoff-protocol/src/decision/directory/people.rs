@@ -119,13 +119,40 @@ impl Directory {
     /// and who signs in without being listed here, others know.
     #[must_use]
     pub fn has_nobody(&self, target: &Target, at: Timestamp) -> bool {
-        let knows_places = !(self.people.is_empty() && self.groups.is_empty() && self.rotations.is_empty());
         match target.kind {
-            TargetKind::Group => knows_places && self.groups.get(&target.value).is_none_or(Vec::is_empty),
-            TargetKind::Rotation => knows_places && self.on_duty(&target.value, at).is_none(),
+            TargetKind::Group => !self.is_blank() && self.groups.get(&target.value).is_none_or(Vec::is_empty),
+            TargetKind::Rotation => !self.is_blank() && self.on_duty(&target.value, at).is_none(),
             TargetKind::Role => Role::ALL.iter().all(|(name, _)| *name != target.value),
             TargetKind::Principal | TargetKind::Anyone => false,
         }
+    }
+
+    /// Whether nothing at all is known here, which says nothing of anybody.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.people.is_empty() && self.groups.is_empty() && self.rotations.is_empty()
+    }
+
+    /// Every group with those who are in it, by name.
+    pub fn groups(&self) -> impl Iterator<Item = (&str, &[UserId])> {
+        self.groups.iter().map(|(name, members)| (name.as_str(), members.as_slice()))
+    }
+
+    /// Every rotation, by name.
+    pub fn rotations(&self) -> impl Iterator<Item = (&str, &Rotation)> {
+        self.rotations.iter().map(|(name, rotation)| (name.as_str(), rotation))
+    }
+
+    /// Whether there can be a group of this name: there is one, or nothing is known here.
+    #[must_use]
+    pub fn knows_group(&self, name: &str) -> bool {
+        self.is_blank() || self.groups.contains_key(name)
+    }
+
+    /// Whether there can be a rotation of this name: there is one, or nothing is known here.
+    #[must_use]
+    pub fn knows_rotation(&self, name: &str) -> bool {
+        self.is_blank() || self.rotations.contains_key(name)
     }
 
     /// The people that a target means at an instant, each once, in the directory's order of preference; empty where there

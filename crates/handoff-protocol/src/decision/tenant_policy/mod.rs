@@ -3,9 +3,11 @@
 //! A document is read whole or refused whole, and it is applied to raises only: a request keeps the terms that it was
 //! raised under, whatever the document becomes.
 
+mod carried_out;
 mod fit;
 mod quiet;
 mod read;
+mod secrets;
 mod terms;
 
 use serde::{Deserialize, Serialize};
@@ -13,14 +15,15 @@ use serde::{Deserialize, Serialize};
 pub use self::terms::{AuthorityFloors, ChannelRule, PolicyTerms};
 use super::{
     authority::Authority,
+    callback::{CallbackFormat, CallbackPolicy},
     directory::QuietWindow,
     routing::{Routing, RoutingAsk},
-    terms::{Liveness, Urgency, WaiterTerminal},
+    terms::{Liveness, SharedWith, Urgency, WaiterTerminal},
 };
 use crate::{
     digest::Digest,
     duration::ExactDuration,
-    id::OrgId,
+    id::{OrgId, PrincipalId},
     json::{DecodeError, Json},
 };
 
@@ -41,6 +44,8 @@ pub struct TenantPolicy {
     pub callbacks: Vec<CallbackEndpoint>,
     /// What capabilities are held to.
     pub capabilities: CapabilityLimits,
+    /// What is recorded of navigations: `none`, `origin` or `full_url`.
+    pub record_navigations: Option<String>,
     /// How long things are kept.
     pub retention: Retention,
     /// The document as it was given.
@@ -96,23 +101,24 @@ pub struct CallbackEndpoint {
     pub secret_refs: Vec<String>,
     /// Whether it is pushed to.
     pub is_active: bool,
-    /// How often a push is tried.
-    pub max_attempts: u64,
-    /// How long one try may take, in seconds.
-    pub timeout_seconds: u64,
+    /// How often a push is tried, where it says.
+    pub max_attempts: Option<u64>,
+    /// How long one try may take, in seconds, where it says.
+    pub timeout_seconds: Option<u64>,
 }
 
 /// What capabilities are held to.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CapabilityLimits {
-    /// How long a grant lives.
+    /// How long a grant may live from each arming of the attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_ttl: Option<ExactDuration>,
     /// How long a session's lease lasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_lease: Option<ExactDuration>,
-    /// The widest blast radius that is accepted: `isolated`, `request`, `space` or `org`.
-    pub max_shared_with: Option<String>,
-    /// What is recorded of navigations: `none`, `origin` or `full_url`.
-    pub record_navigations: Option<String>,
+    /// The widest blast radius that is accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_shared_with: Option<SharedWith>,
 }
 
 /// How long things are kept, as ISO 8601 durations that may count years and months.
@@ -127,6 +133,9 @@ pub struct Retention {
 }
 
 impl TenantPolicy {
+    /// The name of every member that a document can have, at any depth: what a misspelled one may have been meant to be.
+    pub const MEMBERS: &'static [&'static str] = read::MEMBERS;
+
     /// Reads a policy document of a tenant, whole or not at all.
     ///
     /// # Errors
@@ -170,7 +179,36 @@ impl VersionedPolicy {
             authority: self.policy.defaults.authority.clone(),
             quiet_hours: self.policy.routing.quiet_hours.clone(),
             channels: self.policy.channels.clone(),
+            capabilities: self.policy.capabilities.clone(),
         }
+    }
+}
+
+impl TenantPolicy {
+    /// What holds of callbacks in this tenant: what the deployment says, and this policy's endpoint as the tenant's
+    /// default (section 19).
+    pub(super) fn callbacks_over(&self, deployment: &CallbackPolicy) -> CallbackPolicy {
+        let mut callbacks = deployment.clone();
+        let active = self.callbacks.iter().filter(|endpoint| endpoint.is_active);
+        callbacks.endpoints.extend(active.map(|endpoint| super::callback::CallbackEndpoint {
+            owner: Some(PrincipalId::Org(self.org_id)),
+            url: Some(endpoint.url.clone()),
+            secret_ref: endpoint.secret_refs.first().cloned(),
+            format: CallbackFormat::default(),
+        }));
+        callbacks
+    }
+
+    /// Whether this policy says that nothing is pushed to an address.
+    pub(super) fn disables(&self, url: &str) -> bool {
+        self.callbacks.iter().any(|endpoint| !endpoint.is_active && endpoint.url == url)
+    }
+}
+
+impl CapabilityLimits {
+    /// Whether nothing is said.
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

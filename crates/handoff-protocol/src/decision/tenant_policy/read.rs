@@ -2,18 +2,22 @@
 
 use super::{
     AuthorityFloors, CallbackEndpoint, CapabilityLimits, ChannelRule, PolicyDefaults, PolicyRouting, Retention,
-    TenantPolicy, quiet,
+    TenantPolicy, quiet, secrets,
 };
 use crate::{
     decision::{
         authority::Authority,
         body,
         callback_url::CallbackUrl,
+        directory::Directory,
         error::DecisionError,
+        known::check_target,
         limits, raise,
         routing::{self, RoutingAsk},
-        terms::{Grade, Liveness, OnExpiry, Urgency, WaiterTerminal},
+        target::Target,
+        terms::{Grade, Liveness, OnExpiry, SharedWith, Urgency, WaiterTerminal},
     },
+    duration::ExactDuration,
     id::{OrgId, PrincipalId},
     json::{DecodeError, Json, ObjectReader},
     principal::{AuthStrength, Role},
@@ -23,12 +27,89 @@ use crate::{
 /// How many channels a policy may name, and how many windows of quiet, and how many endpoints.
 const ENTRIES: usize = 100;
 
+/// The shortest lease of a session, in seconds: whoever holds one must have the time to renew it.
+const SHORTEST_LEASE: u64 = 10;
+
+/// Every member of the document, at any depth.
+pub(super) const MEMBERS: &[&str] = &[
+    "v",
+    "org_id",
+    "updated_at",
+    "updated_by",
+    "defaults",
+    "authority_floors",
+    "routing",
+    "channels",
+    "callbacks",
+    "capabilities",
+    "retention",
+    "x-extensions",
+    "ttl",
+    "ttl_policy",
+    "on_expiry",
+    "default_answer",
+    "reminder_every",
+    "attempt_ttl",
+    "authority",
+    "min_role",
+    "auth_strength",
+    "assignees",
+    "quorum",
+    "forbid_requester",
+    "reason",
+    "kind",
+    "value",
+    "liveness",
+    "on_waiter_terminal",
+    "mode",
+    "min_auth_strength",
+    "allow_link_only",
+    "secret_field_min_role",
+    "default_targets",
+    "ladders",
+    "low",
+    "normal",
+    "high",
+    "critical",
+    "targets",
+    "ladder",
+    "after",
+    "to",
+    "allow_request_override",
+    "quiet_hours",
+    "from",
+    "timezone",
+    "override_urgency",
+    "channel",
+    "enabled",
+    "max_grade",
+    "can_authenticate_person",
+    "requires_binding",
+    "config_ref",
+    "endpoints",
+    "replay_window_seconds",
+    "url",
+    "secret_refs",
+    "state",
+    "max_attempts",
+    "timeout_seconds",
+    "grant_ttl",
+    "session_lease",
+    "max_shared_with",
+    "record_navigations",
+    "receipts",
+    "rendered_copies",
+    "delivery_attempts",
+];
+
 pub(super) fn policy(mut document: Json, tenant: OrgId) -> Result<TenantPolicy, DecodeError> {
     // Before anything else: what a newer version means is not for this one to guess.
     let version = document.get("v").and_then(Json::as_number).and_then(crate::json::Number::safe_integer);
     if version != Some(1) {
         return Err(DecodeError::new("v", "must be 1, the one version of policies that this server understands"));
     }
+    // Next, so that no other message shows a name that is a secret.
+    secrets::refuse_shapes(&document)?;
     let digest = body::digest(&mut document).map_err(|error| match error {
         DecisionError::InvalidRequest(error) => error,
         _ => DecodeError::new("", "has no canonical form"),
@@ -43,6 +124,8 @@ pub(super) fn policy(mut document: Json, tenant: OrgId) -> Result<TenantPolicy, 
         PrincipalId::parse(text).map_err(|_| reader.error("updated_by", "must be the id of a principal"))?;
     }
     reader.optional_object("x-extensions")?;
+    let (capabilities, record_navigations) =
+        reader.optional_object("capabilities")?.map(capabilities).transpose()?.unwrap_or_default();
     let policy = TenantPolicy {
         org_id,
         defaults: reader.optional_object("defaults")?.map(defaults).transpose()?.unwrap_or_default(),
@@ -53,7 +136,8 @@ pub(super) fn policy(mut document: Json, tenant: OrgId) -> Result<TenantPolicy, 
         },
         channels: list(&reader, "channels", channel)?,
         callbacks: reader.optional_object("callbacks")?.map(callbacks).transpose()?.unwrap_or_default(),
-        capabilities: reader.optional_object("capabilities")?.map(capabilities).transpose()?.unwrap_or_default(),
+        capabilities,
+        record_navigations,
         retention: reader.optional_object("retention")?.map(retention).transpose()?.unwrap_or_default(),
         digest,
         document: Json::Null,
@@ -69,12 +153,39 @@ fn defaults(reader: ObjectReader<'_, '_>) -> Result<PolicyDefaults, DecodeError>
         ttl: raise::duration(&reader, "ttl")?,
         ttl_policy: reader.optional_object("ttl_policy")?.map(ttl_policy).transpose()?,
         attempt_ttl: raise::duration(&reader, "attempt_ttl")?,
-        authority: reader.optional_object("authority")?.map(Authority::read).transpose()?,
+        authority: reader.optional_object("authority")?.map(authority).transpose()?,
         liveness: reader.optional_choice("liveness", Liveness::ALL)?,
         on_waiter_terminal: reader.optional_choice("on_waiter_terminal", WaiterTerminal::ALL)?,
     };
     reader.finish()?;
     Ok(defaults)
+}
+
+fn authority(reader: ObjectReader<'_, '_>) -> Result<Authority, DecodeError> {
+    let path = reader.path().key("assignees").to_string();
+    let authority = Authority::read(reader)?;
+    check_targets(&authority.assignees, &path)?;
+    Ok(authority)
+}
+
+/// Refuses roles and people that can be nobody in any deployment; which places there are is the directory's to say.
+fn check_targets(targets: &[Target], path: &str) -> Result<(), DecodeError> {
+    let nothing = Directory::default();
+    let mut places = targets.iter().enumerate();
+    places.try_for_each(|(place, target)| check_target(target, &nothing, &format!("{path}[{place}]")))
+}
+
+/// Reads the routing of an urgency.
+fn ladder(reader: ObjectReader<'_, '_>) -> Result<RoutingAsk, DecodeError> {
+    let path = reader.path().to_string();
+    let asked = RoutingAsk::read(reader)?;
+    check_targets(asked.targets.as_deref().unwrap_or_default(), &format!("{path}.targets"))?;
+    for (place, rung) in asked.ladder.iter().flatten().enumerate() {
+        if let Some(to) = &rung.to {
+            check_target(to, &Directory::default(), &format!("{path}.ladder[{place}].to"))?;
+        }
+    }
+    Ok(asked)
 }
 
 /// The form alone: each raise reads it again with its own fields.
@@ -106,14 +217,16 @@ fn read_routing(reader: ObjectReader<'_, '_>) -> Result<PolicyRouting, DecodeErr
     let mut ladders = Vec::new();
     if let Some(object) = reader.optional_object("ladders")? {
         for (name, urgency) in Urgency::ALL {
-            if let Some(ladder) = object.optional_object(name)? {
-                ladders.push((*urgency, RoutingAsk::read(ladder)?));
+            if let Some(routing) = object.optional_object(name)? {
+                ladders.push((*urgency, ladder(routing)?));
             }
         }
         object.finish()?;
     }
+    let default_targets = routing::read_targets(&reader, "default_targets")?;
+    check_targets(default_targets.as_deref().unwrap_or_default(), "routing.default_targets")?;
     let routing = PolicyRouting {
-        default_targets: routing::read_targets(&reader, "default_targets")?,
+        default_targets,
         ladders,
         allow_request_override: reader.optional_boolean("allow_request_override")?.unwrap_or(false),
         quiet_hours: list(&reader, "quiet_hours", quiet::read)?,
@@ -152,48 +265,43 @@ fn endpoint(reader: ObjectReader<'_, '_>) -> Result<CallbackEndpoint, DecodeErro
     if let Some(array) = reader.optional_array("secret_refs")? {
         array.count_within(0, 2)?;
         for item in array.items() {
-            let name = item.text(1, limits::SECRET_REF_CHARS)?;
-            if looks_like_a_secret(name) {
-                return Err(item.error("must be the name of a configured secret, not the secret itself"));
-            }
-            secret_refs.push(name.to_owned());
+            secret_refs.push(item.text(1, limits::SECRET_REF_CHARS)?.to_owned());
         }
     }
-    let positive = |name: &str, default: u64| -> Result<u64, DecodeError> {
-        let given = reader.optional_integer(name)?.map_or(Some(default), |given| u64::try_from(given).ok());
-        given.filter(|given| *given > 0).ok_or_else(|| reader.error(name, "must be at least 1"))
+    let positive = |name: &str| -> Result<Option<u64>, DecodeError> {
+        let Some(given) = reader.optional_integer(name)? else { return Ok(None) };
+        let given = u64::try_from(given).ok().filter(|given| *given > 0);
+        given.map(Some).ok_or_else(|| reader.error(name, "must be at least 1"))
     };
     let endpoint = CallbackEndpoint {
         url: url.to_owned(),
         secret_refs,
         is_active: reader.optional_choice("state", &[("active", true), ("disabled", false)])?.unwrap_or(true),
-        max_attempts: positive("max_attempts", 12)?,
-        timeout_seconds: positive("timeout_seconds", 10)?,
+        max_attempts: positive("max_attempts")?,
+        timeout_seconds: positive("timeout_seconds")?,
     };
     reader.finish()?;
     Ok(endpoint)
 }
 
-/// The secrets that we make and their like: the prefix, then the base64 of 16 bytes or more.
-fn looks_like_a_secret(name: &str) -> bool {
-    name.strip_prefix("whsec_").is_some_and(|rest| {
-        rest.len() >= 22 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
-    })
-}
-
-fn capabilities(reader: ObjectReader<'_, '_>) -> Result<CapabilityLimits, DecodeError> {
-    let word = |name: &str, words: &[&'static str]| -> Result<Option<String>, DecodeError> {
-        let words: Vec<(&str, &str)> = words.iter().map(|word| (*word, *word)).collect();
-        Ok(reader.optional_choice(name, &words)?.map(str::to_owned))
+/// The limits, and how much of navigations is recorded.
+fn capabilities(reader: ObjectReader<'_, '_>) -> Result<(CapabilityLimits, Option<String>), DecodeError> {
+    let longer = |name: &str, seconds: u64, mend: &str| -> Result<Option<ExactDuration>, DecodeError> {
+        let given = raise::duration(&reader, name)?;
+        match given {
+            Some(given) if given.seconds() < seconds => Err(reader.error(name, mend)),
+            given => Ok(given),
+        }
     };
     let limits = CapabilityLimits {
-        grant_ttl: raise::duration(&reader, "grant_ttl")?,
-        session_lease: raise::duration(&reader, "session_lease")?,
-        max_shared_with: word("max_shared_with", &["isolated", "request", "space", "org"])?,
-        record_navigations: word("record_navigations", &["none", "origin", "full_url"])?,
+        grant_ttl: longer("grant_ttl", 1, "must be longer than nothing")?,
+        session_lease: longer("session_lease", SHORTEST_LEASE, "must be at least `PT10S`")?,
+        max_shared_with: reader.optional_choice("max_shared_with", SharedWith::ALL)?,
     };
+    let levels = ["none", "origin", "full_url"].map(|level| (level, level));
+    let navigations = reader.optional_choice("record_navigations", &levels)?.map(str::to_owned);
     reader.finish()?;
-    Ok(limits)
+    Ok((limits, navigations))
 }
 
 fn retention(reader: ObjectReader<'_, '_>) -> Result<Retention, DecodeError> {

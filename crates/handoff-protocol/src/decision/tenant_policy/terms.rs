@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CapabilityLimits;
 use crate::{
     decision::{
         authority::Authority,
@@ -30,6 +31,9 @@ pub struct PolicyTerms {
     /// What is said of channels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<ChannelRule>,
+    /// What capabilities are held to.
+    #[serde(default, skip_serializing_if = "CapabilityLimits::is_empty")]
+    pub capabilities: CapabilityLimits,
 }
 
 /// What every answer needs at the least. Floors raise and never lower.

@@ -21,6 +21,7 @@ mod authority;
 mod capability;
 mod field;
 mod operations;
+mod policy;
 mod prompt;
 mod raise;
 mod requires;
@@ -34,6 +35,10 @@ pub use self::{
     capability::{CapabilitySpec, CapabilityUse, ResolveBody, RevokeBody, SinkValuesBody, ValueSinkSpec},
     field::{FieldSpec, FieldType, OptionSpec},
     operations::{AckBody, AmendBody, AttemptBody, CancelBody, RedeemBody, SupersedeBody},
+    policy::{
+        CapabilityLimitsSpec, ChannelRuleSpec, DefaultsSpec, EndpointState, FloorsSpec, LaddersSpec,
+        PolicyCallbacksSpec, PolicyDocument, PolicyEndpointSpec, PolicyRoutingSpec, QuietHoursSpec,
+    },
     prompt::{Evidence, EvidenceKind, Prompt},
     raise::{CallbackSpec, RaiseBody, TtlPolicySpec},
     requires::{AnswerSpec, Requires},
