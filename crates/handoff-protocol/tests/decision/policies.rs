@@ -48,6 +48,7 @@ fn read(text: &str) -> Result<TenantPolicy, String> {
 fn under(text: &str) -> Scene {
     let mut scene = Scene::climbing();
     scene.policy.tenant = Some(Arc::new(VersionedPolicy { version: 3, policy: read(text).unwrap() }));
+    scene.policy.callbacks = deployment();
     scene
 }
 
@@ -327,12 +328,12 @@ fn a_policy_names_secrets_and_carries_none() {
     }
 }
 
-/// A deployment with one unnamed secret and one set.
+/// A deployment with one unnamed secret and a few sets.
 fn deployment() -> CallbackPolicy {
     let secret = |text: &str| CallbackSecret::new(text).unwrap();
     CallbackPolicy {
         secrets: vec![secret("plain words")],
-        named: [("erp".to_owned(), vec![secret("other words")])].into(),
+        named: ["erp", "whsec_ref_a", "whsec_ref_b"].map(|name| (name.to_owned(), vec![secret("other words")])).into(),
         ..CallbackPolicy::default()
     }
 }
@@ -385,7 +386,6 @@ fn a_policys_endpoint_is_where_the_tenants_signals_go_unless_a_raise_says_otherw
         r#"[{"url":"https://off.example/x","state":"disabled"},{"url":"https://erp.example/x","secret_refs":["erp"]}]"#,
     );
     let mut scene = under(&text);
-    scene.policy.callbacks = deployment();
     let request = raised(&mut scene, &approve());
     let callback = request.callback.unwrap();
     assert_eq!((callback.url.as_str(), callback.secret_ref.as_deref()), ("https://erp.example/x", Some("erp")));
