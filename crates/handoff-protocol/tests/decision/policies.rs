@@ -118,6 +118,12 @@ fn a_document_with_one_fault_is_refused_by_the_place_of_it() {
             "routing.quiet_hours[0].override_urgency",
         ),
         ("channels", r#"[{"channel":"x","max_grade":"read","can_authenticate_person":true}]"#, "channels[0].max_grade"),
+        (
+            "channels",
+            r#"[{"channel":"x","max_grade":"seen","can_authenticate_person":false},
+                {"channel":"x","max_grade":"acted","can_authenticate_person":false}]"#,
+            "channels[1].channel",
+        ),
         ("channels", r#"[{"channel":"x","max_grade":"seen"}]"#, "channels[0].can_authenticate_person"),
         ("callbacks.replay_window_seconds", "600", "callbacks.replay_window_seconds"),
         ("callbacks.endpoints", r#"[{"url":"https://user:hunter2@a.example"}]"#, "callbacks.endpoints[0].url"),

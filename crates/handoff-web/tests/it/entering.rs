@@ -98,5 +98,5 @@ async fn a_machine_with_a_cookie_is_not_signed_in() {
     let key = world.engine.issue_key(world.tenant, holder, handoff_engine::identity::NewCredential::default()).await;
     let mut browser = world.browser();
     browser.cookie = Some(key.unwrap().expose().clone());
-    browser.get("/").await.is(401).says("open the one-time link");
+    browser.get("/").await.is(401).says("Open your one-time link");
 }

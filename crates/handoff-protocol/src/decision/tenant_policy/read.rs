@@ -1,5 +1,7 @@
 //! Reading a policy document, member by member.
 
+use std::collections::BTreeSet;
+
 use super::{
     AuthorityFloors, CallbackEndpoint, CapabilityLimits, ChannelRule, PolicyDefaults, PolicyRouting, Retention,
     TenantPolicy, quiet, secrets,
@@ -134,7 +136,7 @@ pub(super) fn policy(mut document: Json, tenant: OrgId) -> Result<TenantPolicy, 
             Some(routing) => read_routing(routing)?,
             None => PolicyRouting { allow_request_override: true, ..PolicyRouting::default() },
         },
-        channels: list(&reader, "channels", channel)?,
+        channels: channels(&reader)?,
         callbacks: reader.optional_object("callbacks")?.map(callbacks).transpose()?.unwrap_or_default(),
         capabilities,
         record_navigations,
@@ -233,6 +235,19 @@ fn read_routing(reader: ObjectReader<'_, '_>) -> Result<PolicyRouting, DecodeErr
     };
     reader.finish()?;
     Ok(routing)
+}
+
+/// Reads what is said of channels, of each once: of two that differ, one would hold and the other be forgotten.
+fn channels(reader: &ObjectReader<'_, '_>) -> Result<Vec<ChannelRule>, DecodeError> {
+    let rules = list(reader, "channels", channel)?;
+    let mut seen = BTreeSet::new();
+    match rules.iter().position(|rule| !seen.insert(rule.channel.as_str())) {
+        None => Ok(rules),
+        Some(place) => Err(DecodeError::at(
+            reader.path().key("channels").index(place).key("channel"),
+            "must be another: this channel stands there already",
+        )),
+    }
 }
 
 fn channel(reader: ObjectReader<'_, '_>) -> Result<ChannelRule, DecodeError> {
