@@ -15,7 +15,7 @@ use handoff_protocol::{
     callback::{CallbackHeaders, CallbackSecret, verify},
     decision::{
         CallbackPolicy, ErrorCode, Policy, PushResult,
-        terms::{EndpointState, PushOutcome, PushState, WaiterState},
+        terms::{EndpointCondition, PushOutcome, PushState, WaiterState},
     },
     id::{RequestId, TenantId},
     json::Json,
@@ -249,7 +249,7 @@ async fn a_receiver_that_was_down_for_25_hours_is_disabled_with_an_event_and_a_r
     assert_eq!((receiver.got().len(), world.signals("run:1").await.len()), (tries, 2));
     for signal in world.signals("run:1").await {
         let push = world.engine.push_attempts(&world.machine, signal.id).await.unwrap().push.unwrap();
-        assert_eq!((push.state, push.endpoint.state), (PushState::Resting, EndpointState::Disabled));
+        assert_eq!((push.state, push.endpoint.state), (PushState::Resting, EndpointCondition::Disabled));
         assert!(push.endpoint.disabled_at.is_some() && push.next_attempt_at.is_none());
     }
 

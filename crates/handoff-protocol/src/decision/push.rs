@@ -14,7 +14,7 @@ use super::{
     limits,
     request::Request,
     signal::Signal,
-    terms::{EndpointState, PushOutcome, PushState, WaiterState},
+    terms::{EndpointCondition, PushOutcome, PushState, WaiterState},
     view::SignalView,
 };
 use crate::{
@@ -130,7 +130,7 @@ pub struct PushStanding {
 #[schemars(rename = "CallbackEndpointHealth")]
 pub struct EndpointStanding {
     /// How it fares.
-    pub state: EndpointState,
+    pub state: EndpointCondition,
     /// Since when every attempt failed.
     pub failing_since: Option<Timestamp>,
     /// When it was disabled for that.
@@ -151,9 +151,9 @@ impl PushAttempts {
                 (None, false) => PushState::Resting,
             };
             let endpoint_state = match (disabled_at, failing_since) {
-                (Some(_), _) => EndpointState::Disabled,
-                (None, Some(_)) => EndpointState::Failing,
-                (None, None) => EndpointState::Working,
+                (Some(_), _) => EndpointCondition::Disabled,
+                (None, Some(_)) => EndpointCondition::Failing,
+                (None, None) => EndpointCondition::Working,
             };
             PushStanding {
                 delivery_id: push.delivery_id,

@@ -202,7 +202,7 @@ term! {
 }
 term! {
     /// How an endpoint fares (rule H-8).
-    EndpointState {
+    EndpointCondition {
         /// The last attempt of any signal succeeded, or none was made yet.
         Working = "working",
         /// Every attempt failed for a while.

@@ -8,7 +8,7 @@ use handoff_protocol::{
         CallbackEndpoint, CallbackFormat, CallbackPolicy, DecisionError, EndpointHealth, NO_ACTIVE_SECRET, Policy,
         PushAttempt, PushAttempts, PushLog, Pushed, Raise, Request, Signal, is_to_be_pushed, push_body, pushed, raise,
         requeue, rest,
-        terms::{EndpointState, PushOutcome, PushState, SignalType, WaiterState},
+        terms::{EndpointCondition, PushOutcome, PushState, SignalType, WaiterState},
         view::SignalView,
     },
     id::PrincipalId,
@@ -369,7 +369,7 @@ fn attempts_tell_what_is_to_come_and_whether_the_endpoint_is_disabled() {
         PushAttempts::new(&receiver.signal, receiver.log.clone(), receiver.endpoint.as_ref()).push.unwrap()
     };
     let fresh = shown(&receiver);
-    assert_eq!((fresh.state, fresh.endpoint.state), (PushState::Pushing, EndpointState::Working));
+    assert_eq!((fresh.state, fresh.endpoint.state), (PushState::Pushing, EndpointCondition::Working));
     assert_eq!(
         (Some(fresh.delivery_id), fresh.next_attempt_at),
         (receiver.signal.push.as_ref().map(|p| p.delivery_id), None)
@@ -377,19 +377,19 @@ fn attempts_tell_what_is_to_come_and_whether_the_endpoint_is_disabled() {
     let since = receiver.scene.now;
     let again = receiver.push(PushOutcome::PermanentFailure).again;
     let failing = shown(&receiver);
-    assert_eq!((failing.endpoint.state, failing.endpoint.failing_since), (EndpointState::Failing, Some(since)));
+    assert_eq!((failing.endpoint.state, failing.endpoint.failing_since), (EndpointCondition::Failing, Some(since)));
     assert!(again.is_some() && failing.next_attempt_at == again, "a refusal is tried again, and that is told");
     for _ in 0..24 {
         receiver.pass(HOUR);
         receiver.goes(PushOutcome::PermanentFailure);
     }
     let disabled = shown(&receiver);
-    assert_eq!((disabled.state, disabled.endpoint.state), (PushState::Resting, EndpointState::Disabled));
+    assert_eq!((disabled.state, disabled.endpoint.state), (PushState::Resting, EndpointCondition::Disabled));
     assert_eq!((disabled.endpoint.disabled_at, disabled.next_attempt_at), (Some(receiver.scene.now), None));
     receiver.signal = requeue(&receiver.signal, receiver.scene.now).unwrap().0;
     assert_eq!(shown(&receiver).state, PushState::Pushing, "asked for by hand");
     receiver.goes(PushOutcome::Accepted);
-    assert_eq!(shown(&receiver).endpoint.state, EndpointState::Working);
+    assert_eq!(shown(&receiver).endpoint.state, EndpointCondition::Working);
     receiver.signal.acked_at = Some(receiver.scene.now);
     assert_eq!((shown(&receiver).state, shown(&receiver).next_attempt_at), (PushState::Acknowledged, None));
     receiver.signal.push = None;
