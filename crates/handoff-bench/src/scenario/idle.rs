@@ -4,7 +4,7 @@ use std::{cell::RefCell, time::Duration};
 
 use tokio::task::JoinSet;
 
-use super::{Size, Source, flow::UNTIL_DONE, kilobytes};
+use super::{Size, Source, flow::UNTIL_DONE, kilobytes, settle::settle};
 use crate::{
     error::BenchError,
     load::{self, Bound, Names, Next, Worker},
@@ -30,7 +30,10 @@ pub(super) async fn measure(source: &Source, size: &Size, tell: &mut dyn FnMut(M
         let mut raisers = load::open(target, RAISERS, 1).await?;
         // Raised first, so that both measurements meet a store of the same kind.
         let waiters = raise_for(target, *polls, &names).await?;
+        // What raising left to do would be paid for by whoever raises next.
+        settle(target).await;
         let alone = raise("raise beside no poll", target, &mut raisers, size.time, &names).await?;
+        settle(target).await;
         let before = process::memory(target.process);
         let mut held = hold(target, waiters).await?;
         // Time to arrive and to be held; a poll that ends now found something, and should not have.

@@ -332,7 +332,7 @@ impl Engine {
             Ok(Sent::Badly) => return Sent::Badly,
             Ok(sent) => sent,
             Err(error) => {
-                tracing::warn!(%key, %error, "a provider could not be told; it comes back when its claim lapses");
+                tracing::debug!(%key, %error, "a provider could not be told; it comes back when its claim lapses");
                 return Sent::Nothing;
             }
         };

@@ -35,7 +35,7 @@ impl Engine {
         match self.try_delivery(&timer, request, delivery).await {
             Ok(sent) => sent,
             Err(error) => {
-                tracing::warn!(key = %timer.key, %error, "a delivery could not be sent; it comes back when its claim lapses");
+                tracing::debug!(key = %timer.key, %error, "a delivery could not be sent; it comes back when its claim lapses");
                 Sent::Nothing
             }
         }
@@ -155,7 +155,7 @@ impl Engine {
         match self.try_change(&timer, id).await {
             Ok(()) => Sent::Nothing,
             Err(error) => {
-                tracing::warn!(key = %timer.key, %error, "channels could not be told of a change; it comes back when its claim lapses");
+                tracing::debug!(key = %timer.key, %error, "channels could not be told of a change; it comes back when its claim lapses");
                 Sent::Nothing
             }
         }

@@ -5,7 +5,7 @@ use handoff_protocol::{
     decision::{WaiterRef, terms::RequestState},
     digest::Digest,
     id::{DeliveryId, RequestId, SessionRef, SignalId, Ulid},
-    json::from_text,
+    json::{Json, from_json, from_text},
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -133,6 +133,12 @@ pub(crate) fn resting(endpoint: Digest, signal: SignalId) -> Vec<u8> {
 /// No name of a key holds a NUL, so no key's rows are among another's.
 pub(crate) fn sealed(key: &ContinuationKeyId, request: RequestId) -> Vec<u8> {
     [key.as_str().as_bytes(), &[0], &ulid_bytes(request.ulid())].concat()
+}
+
+/// The key that a row of what is sealed stands under.
+pub(crate) fn key_of_sealed(place: &[u8]) -> Option<ContinuationKeyId> {
+    let name = place.split(|byte| *byte == 0).next()?;
+    from_json(Json::from(std::str::from_utf8(name).ok()?)).ok()
 }
 
 /// Beyond every row of a key, and before those of the next.

@@ -48,7 +48,7 @@ impl Engine {
         match self.attempt(timer, id).await {
             Ok(sent) => sent,
             Err(error) => {
-                tracing::warn!(key = %timer.key, %error, "a push could not be recorded; it comes back with its claim");
+                tracing::debug!(key = %timer.key, %error, "a push could not be recorded; it comes back with its claim");
                 Sent::Nothing
             }
         }

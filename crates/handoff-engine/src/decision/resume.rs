@@ -16,7 +16,7 @@ use crate::{
     document,
     engine::Engine,
     identity::IdentityError,
-    store::{IndexScan, Order, Reads, Record, RecordKey, StoreError},
+    store::{IndexScan, IndexedRecord, Order, Reads, Record, RecordKey, StoreError},
     transaction::{Halt, Outcome},
 };
 
@@ -170,10 +170,10 @@ impl Engine {
             let mut after = None;
             loop {
                 let (found, next) = self.sealed(tenant, after, BATCH).await?;
-                for continuation in found {
-                    let opened = continuation.check(tenant, keyring.as_deref());
-                    let Some(sealed) = continuation.resume_payload else { continue };
-                    let sealings = used.entry(sealed.key).or_default();
+                for found in found {
+                    let opened = found.check(tenant, keyring.as_deref());
+                    let Some(key) = found.key() else { continue };
+                    let sealings = used.entry(key).or_default();
                     sealings.all = sealings.all.saturating_add(1);
                     match opened {
                         // Of a key that is missing, nothing can be said.
@@ -206,7 +206,15 @@ impl Engine {
             let mut after = None;
             loop {
                 let (found, _) = self.sealed(tenant, after.take(), 1).await?;
-                let sealed = found.into_iter().find_map(|continuation| continuation.resume_payload);
+                let sealed = match found.into_iter().next() {
+                    None => break,
+                    // Nothing opens it, so no key is missing for it.
+                    Some(Found::Damaged { place, .. }) => {
+                        after = Some(place);
+                        continue;
+                    }
+                    Some(Found::Whole(continuation)) => continuation.resume_payload,
+                };
                 let Some(sealed) = sealed else { break };
                 after = Some(keys::after_key(&sealed.key));
                 let checked = match &keyring {
@@ -238,8 +246,16 @@ impl Engine {
                     let own = kept.resume_payload.as_ref().is_none_or(|sealed| sealed.key == current);
                     own && kept.check(tenant, Some(&keyring)).is_ok()
                 };
-                let ids: Vec<RequestId> =
-                    found.into_iter().filter(|kept| !is_done(kept)).map(|kept| kept.request_id).collect();
+                let mut ids = Vec::new();
+                for found in found {
+                    match found {
+                        Found::Whole(kept) if is_done(&kept) => {}
+                        Found::Whole(kept) => ids.push(kept.request_id),
+                        Found::Damaged { request, .. } => {
+                            all.left.push(Unreadable { request, error: OpenError::Altered });
+                        }
+                    }
+                }
                 if !ids.is_empty() {
                     let batch = self.reseal(tenant, ids, Arc::clone(&keyring), forget.clone()).await?;
                     all.sealed = all.sealed.saturating_add(batch.sealed);
@@ -298,13 +314,49 @@ impl Engine {
         tenant: OrgId,
         after: Option<Vec<u8>>,
         limit: usize,
-    ) -> Result<(Vec<Continuation>, Option<Vec<u8>>), StoreError> {
+    ) -> Result<(Vec<Found>, Option<Vec<u8>>), StoreError> {
         let tenant = TenantId::Org(tenant);
         let scan = IndexScan { tenant, index: keys::SEALED, prefix: Vec::new(), after, order: Order::Ascending, limit };
         let page = self.inner.store.scan(scan).await?;
         let next = page.rows.last().filter(|_| page.more).map(|row| row.sort_key.clone());
-        let found: Result<Vec<Continuation>, StoreError> =
-            page.rows.iter().map(|row| document::read(&row.record).map(|kept| kept.document)).collect();
+        let found: Result<Vec<Found>, StoreError> = page.rows.into_iter().map(Found::of).collect();
         Ok((found?, next))
+    }
+}
+
+/// A record of continuation data, as it stands under the key that it is sealed with.
+enum Found {
+    Whole(Continuation),
+    /// It is not even what such a record must look like. It holds up no other.
+    Damaged {
+        request: RequestId,
+        place: Vec<u8>,
+    },
+}
+
+impl Found {
+    fn of(row: IndexedRecord) -> Result<Self, StoreError> {
+        match document::read(&row.record) {
+            Ok(kept) => Ok(Self::Whole(kept.document)),
+            Err(error) => {
+                let Ok(request) = RequestId::parse(&row.record.key.id) else { return Err(error) };
+                Ok(Self::Damaged { request, place: row.sort_key })
+            }
+        }
+    }
+
+    /// The key that it is sealed with.
+    fn key(&self) -> Option<ContinuationKeyId> {
+        match self {
+            Self::Whole(continuation) => continuation.resume_payload.as_ref().map(|sealed| sealed.key.clone()),
+            Self::Damaged { place, .. } => keys::key_of_sealed(place),
+        }
+    }
+
+    fn check(&self, tenant: OrgId, keyring: Option<&Keyring>) -> Result<(), OpenError> {
+        match self {
+            Self::Whole(continuation) => continuation.check(tenant, keyring),
+            Self::Damaged { .. } => Err(OpenError::Altered),
+        }
     }
 }

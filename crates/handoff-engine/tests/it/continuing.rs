@@ -6,12 +6,13 @@ use handoff_engine::{
     Engine,
     callback::CallbackTransport,
     decision::{Forget, Resealed},
-    store::{Reads, RecordKey, RecordKind, RecordWrite, Step, Store, Transaction, WriteSet},
+    store::{Reads, Record, RecordKey, RecordKind, RecordWrite, Step, Store, Transaction, WriteSet},
 };
 use handoff_protocol::{
     continuation::{ContinuationKey, Keyring, OpenError},
     decision::{CallbackPolicy, ErrorCode, Policy},
     id::{RequestId, TenantId},
+    json::Json,
 };
 
 use super::{
@@ -54,25 +55,31 @@ async fn used(engine: &Engine) -> Vec<(String, u64, u64)> {
 
 /// Puts what is kept for one request in the place of what is kept for another, each under its own name.
 async fn swap(world: &World, one: RequestId, other: RequestId) {
-    let keys: Vec<RecordKey> =
-        [one, other].iter().map(|id| RecordKey::new(RecordKind::from_static("continuation"), id)).collect();
-    let tenant = TenantId::Org(world.tenant);
-    let found = world.store.get(&tenant, &keys).await.unwrap();
-    let kept: Vec<_> = found.into_iter().flatten().collect();
+    let kept = [continuation(world, one).await, continuation(world, other).await];
     let sealed = |place: usize| json(&kept[place].document).get("resume_payload").unwrap().clone();
-    let put = |place: usize| {
-        let mut document = json(&kept[place].document);
-        document.as_object_mut().unwrap().insert("resume_payload", sealed(1 - place));
-        RecordWrite::Put {
-            key: kept[place].key.clone(),
-            seen: Some(kept[place].version),
-            document: document.to_text().into(),
-            index: Vec::new(),
-            unindex: Vec::new(),
-        }
+    overwrite(world, &kept[0], sealed(1)).await;
+    overwrite(world, &kept[1], sealed(0)).await;
+}
+
+async fn continuation(world: &World, id: RequestId) -> Record {
+    let key = RecordKey::new(RecordKind::from_static("continuation"), id);
+    world.store.get(&TenantId::Org(world.tenant), &[key]).await.unwrap().remove(0).unwrap()
+}
+
+/// Puts something else where a sealed payload stands.
+async fn overwrite(world: &World, kept: &Record, payload: Json) {
+    let tenant = TenantId::Org(world.tenant);
+    let mut document = json(&kept.document);
+    document.as_object_mut().unwrap().insert("resume_payload", payload);
+    let write = RecordWrite::Put {
+        key: kept.key.clone(),
+        seen: Some(kept.version),
+        document: document.to_text().into(),
+        index: Vec::new(),
+        unindex: Vec::new(),
     };
-    let writes = [put(0), put(1)];
-    let step = move |_: &_, _: &_| Step::Commit(Box::new(WriteSet { records: writes.to_vec(), ..WriteSet::default() }));
+    let records = vec![write];
+    let step = move |_: &_, _: &_| Step::Commit(Box::new(WriteSet { records: records.clone(), ..WriteSet::default() }));
     let transaction = Transaction { tenant, reads: Reads::none(), step: Arc::new(step) };
     let _committed = world.store.transact(transaction).await.unwrap();
 }
@@ -256,6 +263,23 @@ async fn what_does_not_open_is_told_apart_and_given_up_on_demand_and_the_rest_is
     let polled = after.signals(&world.machine, &json_waiter(), std::time::Duration::ZERO).await.unwrap().data;
     let payloads: Vec<_> = polled.iter().map(|signal| signal.resume_payload.as_deref()).collect();
     assert_eq!(payloads, [None, Some(PAYLOAD)], "given up is as if there had been none");
+}
+
+#[tokio::test]
+async fn a_record_that_is_no_longer_one_holds_up_no_other_and_pins_no_key() {
+    let (world, _) = world().await;
+    let mut ids = Vec::new();
+    for place in 0..4 {
+        ids.push(world.raised(&ask_with("run:1", &place.to_string(), MORE)).await);
+    }
+    overwrite(&world, &continuation(&world, ids[0]).await, Json::from("no longer sealed")).await;
+    let rotated = with_keys(&world, &["b", "a"]).await;
+    assert_eq!(used(&rotated).await, [("a".to_owned(), 4, 1)]);
+    let done = rotated.reseal_continuations(&Forget { unreadable: true, keys: Vec::new() }).await.unwrap();
+    let left: Vec<_> = done.left.iter().map(|unreadable| unreadable.request).collect();
+    assert_eq!((done.sealed, left), (3, vec![ids[0]]));
+    let after = with_keys(&world, &["b"]).await;
+    assert!(after.missing_continuation_keys().await.unwrap().is_empty());
 }
 
 #[tokio::test]

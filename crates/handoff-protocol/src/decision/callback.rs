@@ -8,7 +8,7 @@ use super::{callback_url::CallbackUrl, limits};
 use crate::{
     callback::CallbackSecret,
     digest::Digest,
-    id::PrincipalId,
+    id::{OrgId, PrincipalId},
     json::{DecodeError, ObjectReader},
     principal::Principal,
 };
@@ -122,6 +122,15 @@ impl CallbackPolicy {
         match secret_ref {
             None => &self.secrets,
             Some(name) => self.named.get(name).map(Vec::as_slice).unwrap_or_default(),
+        }
+    }
+
+    /// The active secrets of a name that whoever is in a tenant may use.
+    pub(super) fn active_in(&self, name: &str, tenant: OrgId) -> &[CallbackSecret] {
+        match self.owners.get(name) {
+            None => self.active(Some(name)),
+            Some(owner) if *owner == PrincipalId::Org(tenant) => self.active(Some(name)),
+            Some(_) => &[],
         }
     }
 

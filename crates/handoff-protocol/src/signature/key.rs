@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ed25519_dalek::{Signature, VerifyingKey};
+use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -168,10 +168,48 @@ impl PublicKey {
             return Err(SignatureError::Malformed);
         }
         let bytes = decode(&signature.sig).ok_or(SignatureError::Malformed)?;
-        let input = signature_input(&self.kid, digest);
-        self.key.verify_strict(input.as_bytes(), &Signature::from_bytes(&bytes)).map_err(|_| SignatureError::Invalid)
+        let (input, signature) = (signature_input(&self.kid, digest), Signature::from_bytes(&bytes));
+        // What the library calls strict asks besides that neither point is of small order. Of the key that is known, and
+        // of the signature's the bytes tell, since they are compared with the one spelling of the point.
+        if is_small_order(signature.r_bytes()) {
+            return Err(SignatureError::Invalid);
+        }
+        self.key.verify(input.as_bytes(), &signature).map_err(|_| SignatureError::Invalid)
     }
 }
+
+/// Whether bytes are the one spelling of a point of small order.
+fn is_small_order(point: &[u8; 32]) -> bool {
+    let mut ordinate = *point;
+    // The highest bit is the sign of the other coordinate.
+    ordinate[31] &= 0x7f;
+    SMALL_ORDINATES.contains(&ordinate)
+}
+
+/// The ordinates of the eight points of small order, lowest byte first: of order 4, 1, 2, and twice two of order 8.
+const SMALL_ORDINATES: [[u8; 32]; 5] = [
+    [0; 32],
+    {
+        let mut one = [0; 32];
+        one[0] = 1;
+        one
+    },
+    {
+        // The prime 2^255 - 19, less one.
+        let mut bytes = [0xff; 32];
+        bytes[0] = 0xec;
+        bytes[31] = 0x7f;
+        bytes
+    },
+    [
+        0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf,
+        0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+    ],
+    [
+        0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20,
+        0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a,
+    ],
+];
 
 /// Reads exactly `N` bytes of base64url without padding and without stray bits at its end.
 fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
@@ -206,7 +244,21 @@ mod tests {
             "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
         ] {
             assert_eq!(key(point), Err(KeyError::Weak), "{point}");
+            assert!(is_small_order(&hex::decode(point).unwrap()), "{point}");
         }
+        assert!(!is_small_order(&hex::decode(KEY).unwrap()));
+    }
+
+    /// Whoever has a private key can make a signature around the neutral element, for which the equation holds.
+    #[test]
+    fn a_signature_of_small_order_is_refused_although_its_equation_holds() {
+        let key = key("ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c").unwrap();
+        let digest = Digest::of("a receipt");
+        let sig = "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACnyNkDAFPgOSCYXI7Mrst8_IdhqCjuxj6iOhy2TD2tBA";
+        let signature = ReceiptSignature { kid: "k".to_owned(), alg: ALGORITHM.to_owned(), sig: sig.to_owned() };
+        let bytes = Signature::from_bytes(&decode(sig).unwrap());
+        assert!(key.key.verify(signature_input("k", &digest).as_bytes(), &bytes).is_ok());
+        assert_eq!(key.verify(&digest, &signature), Err(SignatureError::Invalid));
     }
 
     #[test]

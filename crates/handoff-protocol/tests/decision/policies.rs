@@ -12,7 +12,7 @@ use handoff_protocol::{
         terms::{Liveness, OnExpiry, SharedWith, Urgency, WaiterTerminal},
     },
     duration::ExactDuration,
-    id::OrgId,
+    id::{OrgId, PrincipalId},
     principal::{AuthStrength, Role},
 };
 
@@ -398,9 +398,27 @@ fn a_policys_endpoint_is_where_the_tenants_signals_go_unless_a_raise_says_otherw
     let named = with(&approve(), "callback", r#"{"url":"https://own.example/"}"#);
     let callback = raised(&mut scene, &named).callback.unwrap();
     assert_eq!((callback.url.as_str(), callback.secret_ref), ("https://own.example/", None));
-    let off = with(&approve(), "callback", r#"{"url":"https://off.example/x"}"#);
-    let refused = Raise::read(&machine(), json(&off), &scene.policy).unwrap_err();
-    assert!(refused.to_string().starts_with("`callback` must name another address"), "{refused}");
+    for url in ["https://off.example/x", "HTTPS://OFF.example:443/x", "https://off.example/./x"] {
+        let off = with(&approve(), "callback", &format!(r#"{{"url":"{url}"}}"#));
+        let refused = Raise::read(&machine(), json(&off), &scene.policy).unwrap_err();
+        assert!(refused.to_string().starts_with("`callback` must name another address"), "{refused}");
+    }
+}
+
+#[test]
+fn a_policys_endpoint_has_one_state_and_secrets_that_its_tenant_may_use() {
+    let endpoint = r#"{"url":"https://a.example/x","secret_refs":["erp"]}"#;
+    let twice = format!(r#"[{endpoint},{{"url":"https://A.example:443/x","state":"disabled"}}]"#);
+    let refused = read(&minimal("callbacks.endpoints", &twice)).unwrap().check_carried_out(&deployment());
+    assert_eq!(refused.unwrap_err().path, "callbacks.endpoints[0].url");
+    let policy = read(&minimal("callbacks.endpoints", &format!("[{endpoint}]"))).unwrap();
+    let owned_by = |owner: PrincipalId| CallbackPolicy { owners: [("erp".to_owned(), owner)].into(), ..deployment() };
+    policy.check_carried_out(&owned_by(PrincipalId::Org(tenant()))).unwrap();
+    let other = OrgId::parse("org_01K0A2QW8ZC4YRXB2N6VD9FTHE").unwrap();
+    for owner in [PrincipalId::Org(other), machine().id().unwrap()] {
+        let refused = policy.check_carried_out(&owned_by(owner)).unwrap_err();
+        assert_eq!(refused.path, "callbacks.endpoints[0].secret_refs[0]");
+    }
 }
 
 #[test]

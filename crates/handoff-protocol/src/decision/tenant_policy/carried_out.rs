@@ -70,6 +70,9 @@ impl TenantPolicy {
             if !endpoint.is_active {
                 continue;
             }
+            if self.disables(&endpoint.url) {
+                return fault("url", "must not stand twice: another entry says `disabled` of the same address");
+            }
             active = active.saturating_add(1);
             if active > 1 {
                 return fault(
@@ -82,9 +85,9 @@ impl TenantPolicy {
                     return fault("secret_refs", "must name a configured set of secrets, since none is active unnamed");
                 }
                 [] => {}
-                [name] if callbacks.active(Some(name)).is_empty() => {
+                [name] if callbacks.active_in(name, self.org_id).is_empty() => {
                     let problem = "must name a set of secrets that this server is configured with \
-                                   (`callback_secret_sets`)";
+                                   (`callback_secret_sets`) and that is bound to nobody or to this tenant";
                     return fault("secret_refs[0]", problem);
                 }
                 [_] => {}

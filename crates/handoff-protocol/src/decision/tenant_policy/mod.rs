@@ -16,6 +16,7 @@ pub use self::terms::{AuthorityFloors, ChannelRule, PolicyTerms};
 use super::{
     authority::Authority,
     callback::{CallbackFormat, CallbackPolicy},
+    callback_url::CallbackUrl,
     directory::QuietWindow,
     routing::{Routing, RoutingAsk},
     terms::{Liveness, SharedWith, Urgency, WaiterTerminal},
@@ -199,9 +200,10 @@ impl TenantPolicy {
         callbacks
     }
 
-    /// Whether this policy says that nothing is pushed to an address.
+    /// Whether this policy says that nothing is pushed to an address, however it is spelled.
     pub(super) fn disables(&self, url: &str) -> bool {
-        self.callbacks.iter().any(|endpoint| !endpoint.is_active && endpoint.url == url)
+        let url = CallbackUrl::parse(url);
+        self.callbacks.iter().any(|endpoint| !endpoint.is_active && CallbackUrl::parse(&endpoint.url) == url)
     }
 }
 
