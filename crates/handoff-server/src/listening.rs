@@ -1,6 +1,6 @@
 //! Connections: accepted one after another, each with bounds, and let go in order when the server stops.
 
-use std::{future::Future, io, time::Duration};
+use std::{future::Future, io, net::SocketAddr, time::Duration};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -10,7 +10,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     task::JoinSet,
 };
 
@@ -24,8 +24,23 @@ const HEAD_BYTES: usize = 64 << 10;
 /// How many headers a call may have.
 const HEADERS: usize = 100;
 
+/// How many connections may wait to be accepted, as far as the system allows. Beyond that the next one waits for a second,
+/// and programs come back all at once when a server was restarted.
+const QUEUE: u32 = 4_096;
+
 /// How long to wait when the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);
+
+/// Listens at an address.
+pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Connections of a server that stopped linger, and must not keep the next from its port. Elsewhere than on Unix this
+    // would let two servers share one.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(QUEUE)
+}
 
 /// Serves until `stop` comes, and then until what was begun has ended. Dropping the future closes every connection.
 pub(crate) async fn serve(listener: TcpListener, routes: Router, stop: impl Future<Output = ()>) {

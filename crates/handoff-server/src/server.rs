@@ -17,7 +17,7 @@ use handoff_protocol::{
     timestamp::Timestamp,
 };
 use handoff_sink_command::CommandSink;
-use tokio::{net::TcpListener, sync::watch, task::JoinSet};
+use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
     LIFECYCLE,
@@ -156,7 +156,7 @@ impl Server {
     pub async fn start(config: Config) -> Result<Running, StartError> {
         // The address comes first: a port that is taken must not touch the store, and a free port becomes part of links.
         let bind = |error| StartError::Bind { address: config.bind, error };
-        let listener = TcpListener::bind(config.bind).await.map_err(bind)?;
+        let listener = listening::listen(config.bind).map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         let engine = build_engine(&config, address).await?;
 

@@ -77,7 +77,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_by_half() {
 }
 
 #[test]
-#[ignore = "takes some minutes"]
+#[ignore = "takes some minutes; the test above kills five times always"]
 fn two_hundred_kills() {
     let wanted = env::var("HANDOFF_KILLS").map(|kills| kills.parse().expect("HANDOFF_KILLS is a number"));
     kill_repeatedly(wanted.unwrap_or(200));

@@ -76,8 +76,7 @@ impl Engine {
                 return Err(DecisionError::Internal.into());
             }
             let effects = amend(request, &command, &asker, waiter, context)?;
-            let served = RequestView::new(effects.request.clone(), None, None, &base)?;
-            Ok(Done::new(effects, served))
+            Ok(Done::served(effects, &base)?)
         })
         .await
     }

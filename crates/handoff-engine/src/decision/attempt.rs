@@ -34,8 +34,7 @@ impl Engine {
         let asker = principal.clone();
         self.operate(operate, move |_, request, _, context| {
             let effects = arm(request, &command, &asker, context)?;
-            let served = RequestView::new(effects.request.clone(), None, None, &base)?;
-            Ok(Done::new(effects, served))
+            Ok(Done::served(effects, &base)?)
         })
         .await
     }

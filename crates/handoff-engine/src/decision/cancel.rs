@@ -34,8 +34,7 @@ impl Engine {
         let (asker, base) = (principal.clone(), self.public_base().to_owned());
         self.operate(operate, move |_, request, waiter, context| {
             let effects = cancel(request, &command, &asker, waiter, context)?;
-            let served = RequestView::new(effects.request.clone(), None, None, &base)?;
-            Ok(Done::new(effects, served))
+            Ok(Done::served(effects, &base)?)
         })
         .await
     }

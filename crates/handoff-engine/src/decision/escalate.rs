@@ -34,8 +34,7 @@ impl Engine {
         let (base, by) = (self.public_base().to_owned(), principal.clone());
         self.operate(operate, move |_, request, _, context| {
             let effects = escalate(request, &command, &by, context)?;
-            let served = RequestView::new(effects.request.clone(), None, None, &base)?;
-            Ok(Done::new(effects, served))
+            Ok(Done::served(effects, &base)?)
         })
         .await
     }

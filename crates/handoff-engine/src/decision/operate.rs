@@ -7,6 +7,7 @@ use handoff_protocol::{
     decision::{
         Context, DecisionError, Effects, Request, Waiter,
         idempotency::{self, IdempotencyKey, Operation, ReplayOutcome, ReplayScope},
+        view::RequestView,
     },
     digest::Digest,
     id::RequestId,
@@ -53,6 +54,14 @@ impl<R> Done<R> {
     /// Effects on the request alone.
     pub(super) fn new(effects: Effects, reply: R) -> Self {
         Self { effects, reply, successor: None, label: None }
+    }
+}
+
+impl Done<RequestView> {
+    /// Effects on the request alone, whose reply is the request as they leave it.
+    pub(super) fn served(effects: Effects, base: &str) -> Result<Self, DecisionError> {
+        let served = RequestView::new(effects.request.clone(), None, None, base)?;
+        Ok(Self::new(effects, served))
     }
 }
 

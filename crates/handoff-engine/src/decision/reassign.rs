@@ -38,8 +38,7 @@ impl Engine {
         self.operate(operate, move |view, request, _, context| {
             check_person(view, command.to(), context.policy, "to")?;
             let effects = reassign(request, &command, &by, context)?;
-            let served = RequestView::new(effects.request.clone(), None, None, &base)?;
-            Ok(Done::new(effects, served))
+            Ok(Done::served(effects, &base)?)
         })
         .await
     }

@@ -52,8 +52,7 @@ impl Engine {
             };
             let successor = successor.ok_or(DecisionError::RequestNotFound)?;
             let effects = supersede(request, &successor.document, &asker, waiter, context)?;
-            let served = RequestView::new(effects.request.clone(), None, None, &base)?;
-            Ok(Done { successor: Some(successor), ..Done::new(effects, served) })
+            Ok(Done { successor: Some(successor), ..Done::served(effects, &base)? })
         })
         .await
     }

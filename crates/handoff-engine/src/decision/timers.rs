@@ -42,7 +42,8 @@ impl Engine {
     ) -> Result<(), DecisionError> {
         let reads = Reads::none().chain(keys::RECEIPTS);
         let claim = Claim { timer, epoch, action: TimerAction::Expire { request: id } };
-        self.fire(tenant, id, reads, claim, |view, request, waiter, context| {
+        let policy = self.policy_for(tenant).await?;
+        self.fire(policy, tenant, id, reads, claim, |view, request, waiter, context| {
             let head = view.chain(&keys::RECEIPTS)?;
             Ok(expire(request, waiter, &head, context)?)
         })
@@ -58,8 +59,11 @@ impl Engine {
         epoch: u64,
     ) -> Result<(), DecisionError> {
         let claim = Claim { timer, epoch, action: TimerAction::Lapse { request: id } };
-        self.fire(tenant, id, Reads::none(), claim, |_, request, waiter, context| Ok(lapse(request, waiter, context)?))
-            .await
+        let policy = self.policy_for(tenant).await?;
+        self.fire(policy, tenant, id, Reads::none(), claim, |_, request, waiter, context| {
+            Ok(lapse(request, waiter, context)?)
+        })
+        .await
     }
 
     /// Does what reaching people asks for, under the claim of its timer (R4, V-9).
@@ -72,30 +76,11 @@ impl Engine {
     ) -> Result<(), DecisionError> {
         let claim = Claim { timer, epoch, action: TimerAction::Tend { request: id } };
         let policy = self.policy_for_claims(tenant).await?;
-        self.fire_under(policy, tenant, id, Reads::none(), claim, |_, request, _, context| Ok(tend(request, context)))
-            .await
+        self.fire(policy, tenant, id, Reads::none(), claim, |_, request, _, context| Ok(tend(request, context))).await
     }
 
     /// Runs what a request's timer comes to. The commit settles the claim, so of two workers one acts.
     async fn fire<F>(
-        &self,
-        tenant: TenantId,
-        id: RequestId,
-        reads: Reads,
-        claim: Claim,
-        transition: F,
-    ) -> Result<(), DecisionError>
-    where
-        F: Fn(&View<'_>, &Request, &Waiter, &mut Context<'_>) -> Result<Fired, Halt<DecisionError>>
-            + Send
-            + Sync
-            + 'static,
-    {
-        let policy = self.policy_for(tenant).await?;
-        self.fire_under(policy, tenant, id, reads, claim, transition).await
-    }
-
-    async fn fire_under<F>(
         &self,
         policy: Arc<Policy>,
         tenant: TenantId,

@@ -145,7 +145,7 @@ async fn of_64_raises_at_once_under_one_key_one_creates_and_the_others_find_it_i
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes half a minute"]
+#[ignore = "takes a minute; the test above does 100 of its rounds always"]
 async fn five_hundred_rounds_of_64_raises() {
     raise_64_at_once(500).await;
 }

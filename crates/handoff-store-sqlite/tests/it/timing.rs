@@ -39,7 +39,7 @@ fn full(id: String) -> Transaction {
 }
 
 #[test]
-#[ignore = "a timing, not a check"]
+#[ignore = "a timing to read by hand, which checks nothing"]
 fn many_callers() {
     let bench = Bench::new();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();

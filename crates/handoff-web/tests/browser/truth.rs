@@ -108,7 +108,7 @@ async fn a_scanner_that_runs_scripts_and_does_not_press_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "waits for half a minute, as scanners do"]
+#[ignore = "waits for half a minute, as scanners do; the test above waits half a second always"]
 async fn a_scanner_that_waits_for_thirty_seconds_changes_nothing() {
     let seconds = if env::var_os("HANDOFF_FULL").is_some() { 30 } else { 1 };
     scan(Duration::from_secs(seconds)).await;
