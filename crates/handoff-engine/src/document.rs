@@ -54,6 +54,22 @@ pub(crate) fn write<D: Document>(before: Option<&Kept<D>>, after: &D) -> Result<
     })
 }
 
+/// Writes a document over a record that cannot be read as one, and takes it from the rows by which it was found.
+pub(crate) fn overwrite<D: Document>(
+    version: u64,
+    unindex: Vec<IndexRow>,
+    after: &D,
+) -> Result<RecordWrite, StoreError> {
+    let text = to_text(after).map_err(|error| StoreError::Conflict(format!("a document has no JSON form: {error}")))?;
+    Ok(RecordWrite::Put {
+        key: after.key(),
+        seen: Some(version),
+        document: Arc::from(text),
+        unindex,
+        index: after.index(),
+    })
+}
+
 /// Deletes what was read.
 pub(crate) fn delete<D: Document>(before: &Kept<D>) -> RecordWrite {
     RecordWrite::Delete { key: before.document.key(), seen: before.version, unindex: before.document.index() }

@@ -25,7 +25,7 @@ use super::{
 use crate::{
     document::{self, Document, Kept},
     signer::Signer,
-    store::{BlobWrite, ChainAppend, EventType, NewEvent, StoreError, TimerKey, TimerWrite, WriteSet},
+    store::{BlobWrite, ChainAppend, EventType, IndexRow, NewEvent, StoreError, TimerKey, TimerWrite, WriteSet},
     transaction::Halt,
 };
 
@@ -83,6 +83,17 @@ impl Writes {
             return Ok(());
         }
         self.put(before, after)
+    }
+
+    /// Writes a document over a record that cannot be read as one, found by these rows.
+    pub(crate) fn overwrite<D: Document>(
+        &mut self,
+        version: u64,
+        rows: Vec<IndexRow>,
+        after: &D,
+    ) -> Result<(), StoreError> {
+        self.set.records.push(document::overwrite(version, rows, after)?);
+        Ok(())
     }
 
     /// Deletes a document that was read.

@@ -9,6 +9,7 @@ use handoff_protocol::{
     continuation::{ContinuationKeyId, Keyring, OpenError},
     decision::{Continuation, DecisionError, Resumed, Signal},
     id::{OrgId, RequestId, TenantId},
+    json::read_str,
 };
 
 use super::{apply::Writes, internal, keys};
@@ -16,7 +17,7 @@ use crate::{
     document,
     engine::Engine,
     identity::IdentityError,
-    store::{IndexScan, IndexedRecord, Order, Reads, Record, RecordKey, StoreError},
+    store::{IndexRow, IndexScan, IndexedRecord, Order, Reads, Record, RecordKey, StoreError},
     transaction::{Halt, Outcome},
 };
 
@@ -149,7 +150,7 @@ impl Engine {
             }
             Err(error) => {
                 refused(&error);
-                return Resumed::default();
+                return salvaged(request, record).resume(tenant, None).unwrap_or_default();
             }
         };
         continuation.resume(tenant, self.policy().continuation.as_deref()).unwrap_or_else(|error| {
@@ -251,8 +252,14 @@ impl Engine {
                     match found {
                         Found::Whole(kept) if is_done(&kept) => {}
                         Found::Whole(kept) => ids.push(kept.request_id),
-                        Found::Damaged { request, .. } => {
-                            all.left.push(Unreadable { request, error: OpenError::Altered });
+                        Found::Damaged { request, place, record } => {
+                            let unreadable = Unreadable { request, error: OpenError::Altered };
+                            if forget.covers(&unreadable.error) {
+                                self.forget_damaged(tenant, request, place, record).await?;
+                                all.forgotten.push(unreadable);
+                            } else {
+                                all.left.push(unreadable);
+                            }
                         }
                     }
                 }
@@ -308,6 +315,23 @@ impl Engine {
         step.await.map_err(|_| ContinuationError::Commit)
     }
 
+    /// Puts what can be saved in the place of a record that is no longer one, unless somebody wrote there meanwhile.
+    async fn forget_damaged(
+        &self,
+        tenant: OrgId,
+        request: RequestId,
+        place: Vec<u8>,
+        record: Record,
+    ) -> Result<(), ContinuationError> {
+        let step = self.decide(TenantId::Org(tenant), Reads::none(), move |view, _| {
+            let mut writes = Writes::default();
+            let rows = vec![IndexRow { index: keys::SEALED, sort_key: place.clone() }];
+            writes.overwrite(record.version, rows, &salvaged(request, &record)).map_err(Halt::Broken)?;
+            Ok(Outcome::Write(writes.finish(&view.mint()), ()))
+        });
+        step.await.map_err(|_| ContinuationError::Commit)
+    }
+
     /// One page of what is sealed, by key, and where the next begins.
     async fn sealed(
         &self,
@@ -331,7 +355,13 @@ enum Found {
     Damaged {
         request: RequestId,
         place: Vec<u8>,
+        record: Record,
     },
+}
+
+/// What can be saved of a record that is no longer one.
+fn salvaged(request: RequestId, record: &Record) -> Continuation {
+    Continuation::salvage(request, read_str(&record.document).ok().as_ref())
 }
 
 impl Found {
@@ -340,7 +370,7 @@ impl Found {
             Ok(kept) => Ok(Self::Whole(kept.document)),
             Err(error) => {
                 let Ok(request) = RequestId::parse(&row.record.key.id) else { return Err(error) };
-                Ok(Self::Damaged { request, place: row.sort_key })
+                Ok(Self::Damaged { request, place: row.sort_key, record: row.record })
             }
         }
     }

@@ -275,11 +275,18 @@ async fn a_record_that_is_no_longer_one_holds_up_no_other_and_pins_no_key() {
     overwrite(&world, &continuation(&world, ids[0]).await, Json::from("no longer sealed")).await;
     let rotated = with_keys(&world, &["b", "a"]).await;
     assert_eq!(used(&rotated).await, [("a".to_owned(), 4, 1)]);
-    let done = rotated.reseal_continuations(&Forget { unreadable: true, keys: Vec::new() }).await.unwrap();
+    let done = rotated.reseal_continuations(&Forget::default()).await.unwrap();
     let left: Vec<_> = done.left.iter().map(|unreadable| unreadable.request).collect();
     assert_eq!((done.sealed, left), (3, vec![ids[0]]));
     let after = with_keys(&world, &["b"]).await;
     assert!(after.missing_continuation_keys().await.unwrap().is_empty());
+    let done = after.reseal_continuations(&Forget { unreadable: true, keys: Vec::new() }).await.unwrap();
+    assert_eq!((done.forgotten.len(), done.left.len()), (1, 0));
+    assert_eq!(used(&after).await, [("b".to_owned(), 3, 0)]);
+    world.engine.answer(&world.person, ids[0], json(YES), None).await.unwrap();
+    let polled = after.signals(&world.machine, &json_waiter(), std::time::Duration::ZERO).await.unwrap();
+    let signal = &polled.data[0];
+    assert_eq!((signal.resume_payload.as_deref(), signal.resume_ref.as_deref()), (None, Some(REFERENCE)));
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::{error::DecisionError, limits};
 use crate::{
     continuation::{self, Keyring, OpenError, Place, Sealed},
     id::{Mint, OrgId, RequestId},
-    json::{DecodeError, ObjectReader},
+    json::{DecodeError, Json, ObjectReader},
 };
 
 /// The member that a payload comes in, and that it is sealed for.
@@ -98,6 +98,13 @@ impl Continuation {
             Some(sealed) => Some(STANDARD.encode(self.open(sealed, tenant, keyring)?)),
         };
         Ok(Resumed { reference: self.resume_ref.clone(), payload })
+    }
+
+    /// What can be saved of a record that is no longer one: whose it is, and its reference if that still is a text.
+    #[must_use]
+    pub fn salvage(request_id: RequestId, record: Option<&Json>) -> Self {
+        let reference = record.and_then(|record| record.get("resume_ref")).and_then(Json::as_str);
+        Self { request_id, resume_ref: reference.map(str::to_owned), resume_payload: None }
     }
 
     /// The same with nothing sealed: for a payload that opens no more. Its signals go on, and give a reference back if
