@@ -192,6 +192,20 @@ impl Config {
 }
 
 impl Config {
+    /// What the rules are told of this deployment: all that stands here. Schemas, people and channels are brought from
+    /// elsewhere.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        Policy {
+            callbacks: self.callbacks.clone(),
+            continuation: self.continuation.clone(),
+            link_only_permitted: self.link_only_permitted,
+            max_quorum: self.max_quorum,
+            idempotency_ttl: self.idempotency_window,
+            ..Policy::default()
+        }
+    }
+
     /// Whether callbacks reach the public internet alone: as configured, otherwise once people open the server by `https`.
     #[must_use]
     pub fn guards_callbacks(&self) -> bool {

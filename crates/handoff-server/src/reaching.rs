@@ -11,7 +11,7 @@ use handoff_channel_command::CommandChannel;
 use handoff_channel_webhook::WebhookChannel;
 use handoff_engine::{callback::CallbackTransport, channel::Channel, directory::FixedDirectory};
 use handoff_protocol::{
-    decision::{Policy, channels::Channels, tenant_policy::TenantPolicy},
+    decision::{channels::Channels, tenant_policy::TenantPolicy},
     id::{OrgId, Ulid},
     json::{DecodeError, Json, read},
 };
@@ -38,7 +38,7 @@ pub struct PolicyFileError {
 ///
 /// [`PolicyFileError`] names the first file that is wrong, the member in it, and the mend.
 pub fn policies(config: &Config) -> Result<Vec<(OrgId, Json)>, PolicyFileError> {
-    let standing = Policy { max_quorum: config.max_quorum, ..Policy::default() };
+    let standing = config.policy();
     let mut policies = Vec::new();
     for tenant in &config.tenants {
         if let Some(path) = &tenant.policy {

@@ -234,22 +234,13 @@ async fn build_engine(config: &Config, address: SocketAddr) -> Result<Engine, St
         Some(key) => not_retired(config, &store, key).await?,
         None => make_key(config, &store).await?,
     };
-    let callbacks = config.callbacks.clone();
-    let can_sign = callbacks.can_sign();
+    let can_sign = config.callbacks.can_sign();
     let transport = (can_sign || reaching::posts(config)).then(|| {
         let guard = if config.guards_callbacks() { Guard::PublicOnly } else { Guard::Open };
         // The certificates that the system trusts are files as well.
         tokio::task::spawn_blocking(move || WebhookTransport::new(guard))
     });
-    let policy = Policy {
-        callbacks,
-        continuation: config.continuation.clone(),
-        link_only_permitted: config.link_only_permitted,
-        max_quorum: config.max_quorum,
-        idempotency_ttl: config.idempotency_window,
-        schemas: Arc::new(schemas),
-        ..Policy::default()
-    };
+    let policy = Policy { schemas: Arc::new(schemas), ..config.policy() };
     let mut builder = Engine::builder()
         .store(store)
         .signer(Arc::new(key))

@@ -54,7 +54,7 @@ pub(crate) async fn offers(
     requires: &Requires,
     directory: &Directory,
 ) -> Vec<Offer> {
-    let known: Vec<(PrincipalId, Option<String>, Option<Role>)> = if directory.is_empty() {
+    let known: Vec<(PrincipalId, Option<String>, Option<Role>)> = if !directory.has_people() {
         let members = site.engine.members(visitor.principal.tenant).await.unwrap_or_default();
         let members = members.into_iter().filter(|member| member.disabled_at.is_none());
         members.map(|member| (member.id, member.display, Some(member.role))).collect()
@@ -77,21 +77,15 @@ pub(crate) async fn offers(
         .collect();
     people.sort_by(|one, other| (&one.label, &one.tag).cmp(&(&other.label, &other.tag)));
     people.truncate(PEOPLE);
-    tell_apart(&mut people);
+    let named = people.iter().map(|offer| (offer.label.clone(), offer.target.value.as_str())).collect();
+    let labels = visible::told_apart(named);
+    for (offer, label) in people.iter_mut().zip(labels) {
+        offer.label = label;
+    }
     let place = |target: Target| Offer::new(words.target(&target), target);
     let roles = Role::ALL.iter().filter(|(_, role)| *role >= needed);
     let roles = roles.map(|(name, _)| Target { kind: TargetKind::Role, value: (*name).to_owned() });
     people.into_iter().chain(directory.places().map(place)).chain(roles.map(place)).collect()
-}
-
-/// People who are called alike have their ids beside their names.
-fn tell_apart(people: &mut [Offer]) {
-    let skeletons: Vec<String> = people.iter().map(|offer| visible::skeleton(&offer.label)).collect();
-    for (offer, skeleton) in people.iter_mut().zip(&skeletons) {
-        if skeletons.iter().filter(|other| *other == skeleton).count() > 1 {
-            offer.label = format!("{} ({})", offer.label, offer.target.value);
-        }
-    }
 }
 
 impl Offer {

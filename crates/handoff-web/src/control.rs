@@ -1,7 +1,5 @@
 //! One control a field: what a declared field looks like on the page, filled with what there is to fill it with.
 
-use std::collections::HashMap;
-
 use handoff_protocol::{
     decision::{Field, FieldKind, FieldOption, Requires},
     digest::Digest,
@@ -275,18 +273,7 @@ pub(crate) fn option_labels(options: &[FieldOption]) -> Vec<String> {
     let text = |option: &FieldOption| {
         if visible::is_blank(&option.label) { visible::spelled(&option.id) } else { visible::line(&option.label) }
     };
-    let mut alike: HashMap<String, usize> = HashMap::new();
-    let texts: Vec<(String, String)> =
-        options.iter().map(|option| (text(option), visible::skeleton(&text(option)))).collect();
-    for (_, skeleton) in &texts {
-        let count = alike.entry(skeleton.clone()).or_default();
-        *count = count.saturating_add(1);
-    }
-    let labels = options.iter().zip(texts).map(|(option, (text, skeleton))| {
-        let is_alone = alike.get(&skeleton).is_none_or(|count| *count < 2);
-        if is_alone { text } else { format!("{text} ({})", visible::spelled(&option.id)) }
-    });
-    labels.collect()
+    visible::told_apart(options.iter().map(|option| (text(option), option.id.as_str())).collect())
 }
 
 /// Radio buttons cannot be released again, so what is optional offers that as a choice.

@@ -8,7 +8,7 @@
 //!
 //! What a person edits is not touched: an input holds exactly what will be sent.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 /// A text that stands on one line: line ends count as control characters.
 pub(crate) fn line(text: &str) -> String {
@@ -103,6 +103,22 @@ fn name(character: char) -> String {
         _ => None,
     };
     symbol.map_or_else(|| format!("\u{27e8}U+{code:04X}\u{27e9}"), String::from)
+}
+
+/// Texts as people read them, each with the id of what it names: where two would look alike, each has its id beside it,
+/// with what is not seen by name.
+pub(crate) fn told_apart(named: Vec<(String, &str)>) -> Vec<String> {
+    let skeletons: Vec<String> = named.iter().map(|(text, _)| skeleton(text)).collect();
+    let mut alike: HashMap<&str, usize> = HashMap::new();
+    for skeleton in &skeletons {
+        let count = alike.entry(skeleton).or_default();
+        *count = count.saturating_add(1);
+    }
+    let labels = named.into_iter().zip(&skeletons).map(|((text, id), skeleton)| {
+        let is_alone = alike.get(skeleton.as_str()).is_none_or(|count| *count < 2);
+        if is_alone { text } else { format!("{text} ({})", spelled(id)) }
+    });
+    labels.collect()
 }
 
 #[cfg(test)]

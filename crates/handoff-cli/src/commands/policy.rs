@@ -24,7 +24,7 @@ use handoff_protocol::{
     principal::{AuthStrength, Identity, Principal, Role, Scopes},
     timestamp::Timestamp,
 };
-use handoff_server::{Config, bootstrap, reaching};
+use handoff_server::{Config, bootstrap, reaching, schemas::RegisteredSchemas};
 
 use super::input;
 use crate::{
@@ -114,10 +114,9 @@ fn standing(tenant: OrgId, given: Option<TenantPolicy>, config: Option<&Config>)
     let mut standing = Policy::default();
     let mut policy = given;
     if let Some(config) = config {
-        standing.channels = Arc::new(reaching::facts(config));
-        standing.max_quorum = config.max_quorum;
-        standing.callbacks = config.callbacks.clone();
-        standing.continuation.clone_from(&config.continuation);
+        let schemas = RegisteredSchemas::load(&config.schemas).map_err(|error| Failure::failed(error.to_string()))?;
+        standing =
+            Policy { channels: Arc::new(reaching::facts(config)), schemas: Arc::new(schemas), ..config.policy() };
         let configured = config.tenants.iter().find(|configured| configured.id == tenant);
         if let (None, Some(path)) = (&policy, configured.and_then(|configured| configured.policy.as_ref())) {
             let read = reaching::policy(path, Some(tenant), Some(config))

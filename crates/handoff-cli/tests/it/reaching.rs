@@ -172,3 +172,31 @@ async fn a_policy_is_explained_without_a_server() {
     let newer = explain(&[&request, "--policy", &newer]).await;
     assert!(newer.code == 1 && newer.err.contains("`v` must be 1"), "{}", newer.err);
 }
+
+#[tokio::test]
+async fn an_explanation_knows_what_a_server_of_the_configuration_would() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    file("order.json", r#"{"type":"object","required":["sku"]}"#);
+    let config = file("handoff.toml", "max_quorum = 2\n[schemas]\n\"https://a.example/order\" = \"order.json\"\n");
+    let asks = |name: &str, quorum: u32, order: &str| {
+        let text = format!(
+            r#"{{"waiter_ref":"run:1","ttl":"PT2H","prompt":{{"title":"?"}},"requires":{{"v":1,"authority":{{"quorum":{quorum}}},
+            "answer":{{"fields":[{{"name":"order","type":"document","schema_ref":"https://a.example/order"}}]}}}},
+            "ttl_policy":{{"on_expiry":"default","default_answer":{{"order":{order}}}}}}}"#
+        );
+        file(name, &text)
+    };
+    for (request, code) in [
+        (asks("good.json", 1, r#"{"sku":"7"}"#), 0),
+        (asks("default.json", 1, r#"{"amount":7}"#), 3),
+        (asks("quorum.json", 3, r#"{"sku":"7"}"#), 3),
+    ] {
+        let explained = run(bare(&["policy", "explain", &request, "--config", &config]), "").await;
+        assert_eq!(explained.code, code, "{request}: {}", explained.err);
+    }
+}

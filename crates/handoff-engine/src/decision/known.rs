@@ -23,7 +23,7 @@ pub(super) fn check_person(
     path: &str,
 ) -> Result<(), Halt<DecisionError>> {
     let directory = &policy.directory;
-    if target.kind != TargetKind::Principal || directory.is_blank() {
+    if target.kind != TargetKind::Principal || directory.is_empty() {
         return Ok(());
     }
     // What is no id of a person is refused with its own words.

@@ -157,7 +157,7 @@ impl Engine {
         let reaches =
             channels.names().any(|name| channels.get(name).is_some_and(|facts| facts.addressing == Addressing::Person));
         let TenantId::Org(tenant) = tenant else { return Ok(standing) };
-        if !reaches || directory.is_empty() {
+        if !reaches || !directory.has_people() {
             return Ok(standing);
         }
         let members = self.members(tenant).await.map_err(|error| internal(&error))?;

@@ -108,10 +108,10 @@ impl Directory {
         }
     }
 
-    /// Whether nobody is known here.
+    /// Whether anybody is known here, besides places that name people.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.people.is_empty()
+    pub fn has_people(&self) -> bool {
+        !self.people.is_empty()
     }
 
     /// Whether a target means nobody at all at an instant, as far as this directory is the one that knows. That is so for
@@ -120,8 +120,8 @@ impl Directory {
     #[must_use]
     pub fn has_nobody(&self, target: &Target, at: Timestamp) -> bool {
         match target.kind {
-            TargetKind::Group => !self.is_blank() && self.groups.get(&target.value).is_none_or(Vec::is_empty),
-            TargetKind::Rotation => !self.is_blank() && self.on_duty(&target.value, at).is_none(),
+            TargetKind::Group => !self.is_empty() && self.groups.get(&target.value).is_none_or(Vec::is_empty),
+            TargetKind::Rotation => !self.is_empty() && self.on_duty(&target.value, at).is_none(),
             TargetKind::Role => Role::ALL.iter().all(|(name, _)| *name != target.value),
             TargetKind::Principal | TargetKind::Anyone => false,
         }
@@ -129,7 +129,7 @@ impl Directory {
 
     /// Whether nothing at all is known here, which says nothing of anybody.
     #[must_use]
-    pub fn is_blank(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.people.is_empty() && self.groups.is_empty() && self.rotations.is_empty()
     }
 
@@ -146,13 +146,13 @@ impl Directory {
     /// Whether there can be a group of this name: there is one, or nothing is known here.
     #[must_use]
     pub fn knows_group(&self, name: &str) -> bool {
-        self.is_blank() || self.groups.contains_key(name)
+        self.is_empty() || self.groups.contains_key(name)
     }
 
     /// Whether there can be a rotation of this name: there is one, or nothing is known here.
     #[must_use]
     pub fn knows_rotation(&self, name: &str) -> bool {
-        self.is_blank() || self.rotations.contains_key(name)
+        self.is_empty() || self.rotations.contains_key(name)
     }
 
     /// The people that a target means at an instant, each once, in the directory's order of preference; empty where there
