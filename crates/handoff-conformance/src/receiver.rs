@@ -180,14 +180,19 @@ impl Push {
         }
     }
 
-    /// As matchers see it: `method`, `headers`, `raw`, `body` (null where it is no JSON), `at`.
+    /// As matchers see it: `method`, `headers`, `raw`, `body` (null where it is no JSON), `canonical`, whether the bytes
+    /// are the body's canonical form, and `at`.
     #[must_use]
     pub fn value(&self) -> Value {
         let raw = String::from_utf8_lossy(&self.body);
         let body = crate::json::read(&raw).unwrap_or(Value::Null);
+        let canonical = crate::json::canonical(&body).is_ok_and(|bytes| bytes == self.body);
         let headers: serde_json::Map<_, _> =
             self.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        json!({"method": self.method, "headers": headers, "raw": raw, "body": body, "at": self.at.to_string()})
+        json!({
+            "method": self.method, "headers": headers, "raw": raw, "body": body, "canonical": canonical,
+            "at": self.at.to_string(),
+        })
     }
 
     /// Everything that came, as one text.
@@ -224,6 +229,8 @@ mod tests {
         assert_eq!(pushes[0].body, b"{ \"a\":1}");
         assert_eq!(pushes[0].header("x-mark"), Some("here"));
         assert_eq!(pushes[0].value()["body"], json!({"a": 1}));
+        assert_eq!(pushes[0].value()["canonical"], json!(false));
+        assert_eq!(pushes[1].value()["canonical"], json!(true));
         assert_eq!(receiver.pushes_below("/case").len(), 3);
         assert_eq!(receiver.pushes("/nothing").len(), 0);
     }

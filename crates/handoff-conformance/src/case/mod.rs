@@ -91,6 +91,8 @@ pub enum Verb {
     Received(Received),
     /// Markers that must have come out nowhere.
     Nowhere(Nowhere),
+    /// Variables held against what is expected of them.
+    Check(Value, Value),
     /// Variables that are set.
     Set(Vec<(String, Value)>),
 }
@@ -140,6 +142,8 @@ pub enum Content {
 /// What is expected of a reply.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
+    /// No reply at all: the connection breaks.
+    pub broken: bool,
     /// The status.
     pub status: Option<Value>,
     /// Headers, by name.
@@ -297,14 +301,23 @@ pub struct Received {
     pub within: Duration,
     /// Which are counted.
     pub like: Option<Value>,
-    /// The secrets, by the profile's names, under each of which each must verify, and no other signature be there.
-    pub signed_by: Option<Vec<String>>,
+    /// The secrets under each of which each must verify, and no other signature be there.
+    pub signed_by: Option<Secrets>,
     /// A time for which no more may come.
     pub none_for: Option<Duration>,
     /// What is expected of all of them.
     pub expect: Option<Value>,
     /// What is kept.
     pub keep: Vec<(String, Keep)>,
+}
+
+/// Callback secrets of the profile.
+#[derive(Clone, Debug)]
+pub enum Secrets {
+    /// Each that it names.
+    All,
+    /// Those of these names.
+    Named(Vec<String>),
 }
 
 /// Markers that must have come out nowhere.
@@ -314,6 +327,14 @@ pub struct Nowhere {
     pub markers: Vec<String>,
     /// Whether the store is looked through as well.
     pub store: bool,
+}
+
+impl Call {
+    /// Whether there must be a reply.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        self.hang_up.is_none() && !self.expect.broken
+    }
 }
 
 impl When {

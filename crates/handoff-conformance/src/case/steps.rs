@@ -5,15 +5,16 @@ mod others;
 
 use serde_json::Value;
 
-use super::{Keep, Step, Verb};
+use super::{Call, Keep, Step, Verb};
 use crate::{
     matcher::{Matcher, Reading},
     members::{Fault, Members, Place},
 };
 
 /// The members that say what a step does; each step has exactly one.
-const VERBS: [&str; 12] = [
-    "call", "together", "until", "always", "each", "hook", "chain", "receipt", "receive", "received", "nowhere", "set",
+const VERBS: [&str; 13] = [
+    "call", "together", "until", "always", "each", "hook", "chain", "receipt", "receive", "received", "nowhere", "check",
+    "set",
 ];
 
 /// Reads the steps in an array.
@@ -24,10 +25,12 @@ pub(super) fn all(place: &Place<'_>) -> Result<Vec<Step>, Fault> {
 /// Whether a step cannot pass without a reply of the server that was as expected.
 pub(super) fn calls(step: &Step) -> bool {
     match &step.verb {
-        Verb::Call(call) => call.hang_up.is_none(),
-        Verb::Together(_) | Verb::Until(..) | Verb::Always(..) | Verb::Chain(_) | Verb::Receipt(_) => true,
+        Verb::Call(call) => call.is_answered(),
+        Verb::Together(together) => together.calls.iter().any(Call::is_answered),
+        Verb::Until(..) | Verb::Always(..) | Verb::Chain(_) | Verb::Receipt(_) => true,
         Verb::Each(each) => each.steps.iter().any(calls),
-        Verb::Hook(_) | Verb::Receive(_) | Verb::Received(_) | Verb::Nowhere(_) | Verb::Set(_) => false,
+        Verb::Hook(_) | Verb::Receive(_) | Verb::Received(_) | Verb::Nowhere(_) => false,
+        Verb::Check(..) | Verb::Set(_) => false,
     }
 }
 
@@ -49,6 +52,7 @@ fn step(place: &Place<'_>) -> Result<Step, Fault> {
         "receipt" => Verb::Receipt(others::receipt(&members)?),
         "receive" => Verb::Receive(others::receive(&members)?),
         "received" => Verb::Received(others::received(&members)?),
+        "check" => Verb::Check(members.required("check")?.value.clone(), matcher(&members.required("expect")?)?),
         "nowhere" => Verb::Nowhere(others::nowhere(&members)?),
         _ => Verb::Set(pairs(Some(members.required("set")?))?),
     };

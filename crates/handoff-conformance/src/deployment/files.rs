@@ -80,7 +80,7 @@ fn profile(
         text.push_str(&format!("kind = {}\ntenant = {}\n", quoted(member.kind), quoted(&member.tenant)));
     }
     text.push_str("\n[callbacks.secrets]\n");
-    for (name, secret) in ["new", "old"].into_iter().zip(secrets) {
+    for (name, secret) in ["secret_a", "secret_b"].into_iter().zip(secrets) {
         text.push_str(&format!("{name} = {}\n", quoted(secret)));
     }
     text.push_str("\n[hooks]\n");
@@ -106,21 +106,9 @@ fn hooks(directory: &Path, program: &Path, runner: &Path) -> Vec<(&'static str, 
     };
     vec![
         ("read_title", sql("SELECT title FROM requests WHERE id = '{request}'")),
-        (
-            "change_title",
-            sql("UPDATE records SET document = json_set(document, '$.prompt.title', '{title}') \
-                 WHERE kind = 'request' AND id = '{request}'"),
-        ),
-        (
-            "change_receipt",
-            sql("UPDATE chain_bodies SET body = '{}' \
-                 WHERE (tenant, height) = (SELECT tenant, height FROM receipts WHERE id = '{receipt}')"),
-        ),
-        (
-            "delete_receipt",
-            sql("DELETE FROM chain_bodies \
-                 WHERE (tenant, height) = (SELECT tenant, height FROM receipts WHERE id = '{receipt}')"),
-        ),
+        ("change_title", sql("UPDATE requests SET title = '{title}' WHERE id = '{request}'")),
+        ("change_receipt", sql("UPDATE receipts SET body = '{}' WHERE id = '{receipt}'")),
+        ("delete_receipt", sql("DELETE FROM receipts WHERE id = '{receipt}'")),
         ("events", own(&["dump-events", "--request", "{request}"])),
         (
             "inject_message",
@@ -129,7 +117,13 @@ fn hooks(directory: &Path, program: &Path, runner: &Path) -> Vec<(&'static str, 
         ("observe_page_change", own(&["observe-page-change", "--request", "{request}"])),
         ("canonicalize", vec![text(program), "canonicalize".to_owned(), "--json={json}".to_owned()]),
         ("log", vec!["cat".to_owned(), text(&directory.join("log"))]),
-        ("store", sql(".dump")),
+        (
+            "store",
+            // Rows as they are read, then the files with whatever else lies in them.
+            ["sh", "-c", "sqlite3 -batch -readonly \"$0\" .dump && cat \"$0\" \"$0\"-*", &database]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
         (
             "restart",
             vec![

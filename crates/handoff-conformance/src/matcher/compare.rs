@@ -63,6 +63,13 @@ impl Matcher {
                 }
                 _ => unlike("an array".to_owned()),
             },
+            Self::Count(number, matcher) => match got {
+                Some(Value::Array(items)) => {
+                    let matching = items.iter().filter(|item| matcher.at("", Some(item)).is_ok()).count();
+                    number.at(&format!("{path} (how many match)"), Some(&Value::from(matching)))
+                }
+                _ => unlike("an array".to_owned()),
+            },
             Self::Unordered(matchers) => match got {
                 Some(Value::Array(items)) if pairs_up(matchers, items) => Ok(()),
                 _ => unlike(format!("an array of {}, each as one of the {0} that are listed", matchers.len())),

@@ -38,6 +38,8 @@ pub enum Matcher {
     Contains(Box<Matcher>),
     /// An array of which every element matches.
     Every(Box<Matcher>),
+    /// An array of which as many elements match as the first matcher says.
+    Count(Box<Matcher>, Box<Matcher>),
     /// The number of elements, members or characters matches.
     Length(Box<Matcher>),
     /// At least one of these matches.

@@ -6,6 +6,7 @@
 //! | `{"$type": "integer"}` | a type: `string`, `integer`, `number`, `object`, `array`, `null`, `boolean` |
 //! | `{"$matches": "…"}`, `{"$lacks": "…"}` | a text in which the regular expression is found, or is not |
 //! | `{"$contains": M}`, `{"$every": M}` | an array of which one element matches, or each |
+//! | `{"$count": {"n": M, "of": M}}` | an array of which so many elements match |
 //! | `{"$unordered": [M, …]}` | an array of just these, in any order |
 //! | `{"$ascending": "/id"}`, `{"$distinct": "/id"}` | an array whose elements rise strictly, or all differ, by that part |
 //! | `{"$length": M}` | the number of elements, members or characters |
@@ -74,6 +75,7 @@ fn directive(name: &str, argument: &Place<'_>, reading: Reading) -> Result<Match
         "$lacks" => expression(argument, reading).map(Matcher::Lacks),
         "$contains" => one().map(Matcher::Contains),
         "$every" => one().map(Matcher::Every),
+        "$count" => count(argument, reading),
         "$length" => one().map(Matcher::Length),
         "$not" => one().map(Matcher::Not),
         "$any" => list(argument, reading).map(Matcher::Any),
@@ -96,6 +98,14 @@ fn directive(name: &str, argument: &Place<'_>, reading: Reading) -> Result<Match
         "$distinct" => argument.string().map(Matcher::Distinct),
         _ => Err(argument.fault("is not a matcher that is known")),
     }
+}
+
+fn count(argument: &Place<'_>, reading: Reading) -> Result<Matcher, Fault> {
+    let members = argument.members()?;
+    let one = |name| Matcher::read(&members.required(name)?, reading).map(Box::new);
+    let count = Matcher::Count(one("n")?, one("of")?);
+    members.finish()?;
+    Ok(count)
 }
 
 fn flag(argument: &Place<'_>, matcher: Matcher) -> Result<Matcher, Fault> {

@@ -51,6 +51,7 @@ fn closed_objects_and_exact_values_allow_nothing_else() {
 fn arrays_are_told_apart() {
     told_apart(&json!({"$contains": {"a": 1}}), &[json!([{"a": 2}, {"a": 1}])], &[json!([]), json!([{"a": 2}])]);
     told_apart(&json!({"$every": {"a": 1}}), &[json!([]), json!([{"a": 1}])], &[json!([{"a": 1}, {"a": 2}])]);
+    told_apart(&json!({"$count": {"n": 2, "of": 1}}), &[json!([1, 2, 1])], &[json!([1]), json!([1, 1, 1]), json!(1)]);
     told_apart(&json!({"$length": 2}), &[json!([1, 2]), json!("éa"), json!({"a": 1, "b": 2})], &[json!([1]), json!(2)]);
     told_apart(&json!({"$length": {"$at_least": 2}}), &[json!([1, 2, 3])], &[json!([1])]);
     told_apart(&json!({"$ascending": "/n"}), &[json!([]), json!([{"n": 1}, {"n": 5}])], &[

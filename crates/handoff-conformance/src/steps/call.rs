@@ -18,8 +18,19 @@ pub(super) async fn once(story: &mut Story, call: &Call) -> Result<(), Failure> 
     if let Some(time) = call.hang_up {
         return hang_up(story, outgoing, time).await;
     }
-    let reply = make(story, call, outgoing, &story.world.client.clone()).await?;
-    judge(story, call, &reply)
+    let outcome = make(story, call, outgoing, &story.world.client.clone()).await;
+    if call.expect.broken {
+        return broken(outcome);
+    }
+    judge(story, call, &outcome?)
+}
+
+/// There must be no reply.
+pub(super) fn broken(outcome: Result<Reply, Failure>) -> Result<(), Failure> {
+    match outcome {
+        Err(_) => Ok(()),
+        Ok(reply) => Err(Failure::of("there is a reply, and the connection was to break").upon(reply.brief())),
+    }
 }
 
 /// Sends what was made ready, and remembers what came back.

@@ -57,6 +57,10 @@ async fn perform(story: &mut Story, verb: &Verb) -> Result<(), Failure> {
             story.world.receiver.conduct(&format!("{}{}", story.own_path, receive.path), conduct);
             Ok(())
         }
+        Verb::Check(template, expect) => {
+            let value = story.scope.value(template).map_err(Failure::of)?;
+            story.hold("what is checked", Some(expect), Some(&value))
+        }
         Verb::Set(values) => {
             values.iter().try_for_each(|(name, template)| story.scope.define(name, template)).map_err(Failure::of)
         }
@@ -77,6 +81,7 @@ fn name(number: usize, verb: &Verb) -> String {
         Verb::Receive(_) => "receive",
         Verb::Received(_) => "received",
         Verb::Nowhere(_) => "nowhere",
+        Verb::Check(..) => "check",
         Verb::Set(_) => "set",
     };
     format!("step {number} ({verb})")

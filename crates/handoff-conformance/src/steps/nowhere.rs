@@ -42,6 +42,7 @@ fn spellings(marker: &str) -> Vec<(&'static str, String)> {
         (", escaped,", escaped),
         (", in base64,", STANDARD.encode(marker).trim_end_matches('=').to_owned()),
         (", in hexadecimal,", hex(marker.as_bytes())),
+        (", in hexadecimal,", hex(marker.as_bytes()).to_uppercase()),
     ]
 }
 

@@ -1,11 +1,14 @@
 //! What the receiver got.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
 use crate::{
-    case::Received,
+    case::{Received, Secrets},
     matcher::Matcher,
     receiver::Push,
     signature,
@@ -33,13 +36,8 @@ pub(super) async fn play(story: &mut Story, step: &Received) -> Result<(), Failu
     if let Some(time) = step.none_for {
         none_for(story, &path, like.as_ref(), pushes.len(), time).await?;
     }
-    if let Some(names) = &step.signed_by {
-        let secrets = &story.world.profile.callbacks.secrets;
-        let secret = |name: &String| {
-            let secret = secrets.get(name).map(String::as_str);
-            secret.ok_or_else(|| Failure::of(format!("the profile names no callback secret `{name}`")))
-        };
-        let secrets: Vec<_> = names.iter().map(secret).collect::<Result<_, _>>()?;
+    if let Some(secrets) = &step.signed_by {
+        let secrets = values_of(secrets, &story.world.profile.callbacks.secrets)?;
         for (number, push) in (1..).zip(&pushes) {
             let checked = signature::check(push, &secrets);
             checked.map_err(|problem| Failure::of(format!("push {number}: {problem}")).upon(push.value().to_string()))?;
@@ -49,6 +47,24 @@ pub(super) async fn play(story: &mut Story, step: &Received) -> Result<(), Failu
     let holds = story.hold("what was received", step.expect.as_ref(), Some(&values));
     holds.map_err(|failure| failure.upon(crate::json::cut(&values.to_string(), 1200)))?;
     story.keep(&step.keep, Some(&values), &values.to_string())
+}
+
+/// The secrets that are meant; none at all would verify anything.
+fn values_of<'profile>(
+    secrets: &Secrets,
+    known: &'profile BTreeMap<String, String>,
+) -> Result<Vec<&'profile str>, Failure> {
+    let values = match secrets {
+        Secrets::All => known.values().map(String::as_str).collect(),
+        Secrets::Named(names) => {
+            let value = |name: &String| {
+                let value = known.get(name).map(String::as_str);
+                value.ok_or_else(|| Failure::of(format!("the profile names no callback secret `{name}`")))
+            };
+            names.iter().map(value).collect::<Result<Vec<_>, _>>()?
+        }
+    };
+    if values.is_empty() { Err(Failure::of("the profile names no callback secret")) } else { Ok(values) }
 }
 
 fn counted(story: &Story, path: &str, like: Option<&Matcher>) -> Vec<Push> {

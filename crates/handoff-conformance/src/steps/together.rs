@@ -27,6 +27,7 @@ pub(super) async fn play(story: &mut Story, together: &Together) -> Result<(), F
     for (call, outcome) in outcomes {
         let within = |failure: Failure| failure.within(&call.line, None);
         match (call.hang_up, outcome) {
+            (None, outcome) if call.expect.broken => call::broken(outcome).map_err(within)?,
             (None, outcome) => replies.push((call, outcome.map_err(within)?)),
             (Some(_), Err(_)) => {}
             (Some(_), Ok(reply)) => {

@@ -11,7 +11,7 @@ use crate::{
 /// A call by itself: it must say what is expected of the reply.
 pub(super) fn judged(members: &Members<'_>) -> Result<Call, Fault> {
     let call = read(members)?;
-    if call.hang_up.is_none() && call.expect.status.is_none() {
+    if call.is_answered() && call.expect.status.is_none() {
         return Err(members.fault("must say in `expect` which `status` is expected"));
     }
     if call.hang_up.is_some() && members.optional("expect").is_some() {
@@ -28,8 +28,8 @@ pub(super) fn repeated(members: &Members<'_>, verb: &str, time: &str) -> Result<
     let inner = members.required(verb)?.members()?;
     let call = judged(&inner)?;
     inner.finish()?;
-    if call.hang_up.is_some() {
-        return Err(members.fault("cannot repeat a call that hangs up"));
+    if !call.is_answered() {
+        return Err(members.fault("cannot repeat a call that gets no reply"));
     }
     Ok((Box::new(call), members.required(time)?.duration()?))
 }
@@ -47,7 +47,7 @@ pub(super) fn together(members: &Members<'_>) -> Result<Together, Fault> {
     let counts = members.optional("expect").map_or(Ok(Vec::new()), |place| {
         place.elements()?.iter().map(count).collect()
     })?;
-    let judged = |call: &Call| call.expect.status.is_some() || call.hang_up.is_some();
+    let judged = |call: &Call| call.expect.status.is_some() || !call.is_answered();
     if counts.is_empty() && !calls.iter().all(judged) {
         return Err(place.fault("must say what is expected: in each call, or in `expect` of them all"));
     }
@@ -109,6 +109,10 @@ fn content(members: &Members<'_>) -> Result<Content, Fault> {
 
 fn expect(place: &Place<'_>) -> Result<Expect, Fault> {
     let members = place.members()?;
+    if flag(&members, "broken")? {
+        members.finish()?;
+        return Ok(Expect { broken: true, ..Expect::default() });
+    }
     let mut headers = Vec::new();
     if let Some(place) = members.optional("headers") {
         for (name, place) in place.members()?.all() {
@@ -116,6 +120,7 @@ fn expect(place: &Place<'_>) -> Result<Expect, Fault> {
         }
     }
     let expect = Expect {
+        broken: false,
         status: optional_matcher(&members, "status")?,
         headers,
         body: optional_matcher(&members, "body")?,

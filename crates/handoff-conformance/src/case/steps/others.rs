@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{all, keep, matcher, optional_matcher, pairs};
 use crate::{
-    case::{Chain, Each, Hook, Nowhere, Outcome, Receive, Received, ReceiptCheck, read::flag},
+    case::{Chain, Each, Hook, Nowhere, Outcome, Receive, Received, ReceiptCheck, Secrets, read::flag},
     members::{Fault, Members, Place},
 };
 
@@ -112,13 +112,23 @@ pub(super) fn received(members: &Members<'_>) -> Result<Received, Fault> {
         count,
         within: inner.optional("within").map_or(Ok(Duration::ZERO), |place| place.duration())?,
         like: optional_matcher(&inner, "where")?,
-        signed_by: inner.optional("signed_by").map(|place| place.strings()).transpose()?,
+        signed_by: inner.optional("signed_by").map(|place| secrets(&place)).transpose()?,
         none_for: inner.optional("none_for").map(|place| place.duration()).transpose()?,
         expect: optional_matcher(members, "expect")?,
         keep: keep(members)?,
     };
     inner.finish()?;
     Ok(received)
+}
+
+fn secrets(place: &Place<'_>) -> Result<Secrets, Fault> {
+    if place.value == "all" {
+        return Ok(Secrets::All);
+    }
+    match place.strings() {
+        Ok(names) if !names.is_empty() => Ok(Secrets::Named(names)),
+        _ => Err(place.fault("must be `all`, or the names of some")),
+    }
 }
 
 fn path(place: &Place<'_>) -> Result<String, Fault> {
