@@ -56,6 +56,18 @@ fn in_a_pattern_an_object_out_of_a_variable_is_meant_exactly() {
 }
 
 #[test]
+fn a_layer_of_definitions_has_no_order() {
+    let mut scope = scope();
+    scope.set("z", json!("old"));
+    let layer = |value: Value| value.as_object().unwrap().clone().into_iter().collect();
+    scope.define_all(&layer(json!({"a": "<${b}>", "b": "${z}!", "z": "${z} and new"}))).unwrap();
+    assert_eq!(scope.text("${a}").unwrap(), "<old and new!>");
+    let refused = scope.define_all(&layer(json!({"c": "${d}", "d": "${c}"}))).unwrap_err();
+    assert_eq!(refused, "`c`, `d` name each other");
+    assert!(scope.define_all(&layer(json!({"c": "${nothing}"}))).unwrap_err().contains("`c`"));
+}
+
+#[test]
 fn directives_make_bodies() {
     let mut scope = scope();
     scope.set("base", json!({"a": {"b": 1, "c": 2}, "d": [1]}));
