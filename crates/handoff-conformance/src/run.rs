@@ -1,6 +1,9 @@
 //! Playing a suite against a deployment.
 
+mod waiting;
+
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
@@ -66,8 +69,8 @@ impl Verdict {
 /// # Errors
 ///
 /// The run cannot begin: the receiver or the client cannot be set up.
-pub async fn play(
-    suite: &Suite,
+pub async fn play<'suite>(
+    suite: &'suite Suite,
     profile: Profile,
     jobs: usize,
     mut tell: impl FnMut(&Verdict),
@@ -81,13 +84,18 @@ pub async fn play(
     let mut verdicts = Vec::with_capacity(suite.cases.len());
     for (exclusive, at_once) in [(false, jobs.max(1)), (true, 1)] {
         let cases: Vec<&Case> = suite.cases.iter().filter(|case| case.exclusive == exclusive).collect();
-        let scenarios = cases.iter().enumerate().flat_map(|(number, case)| {
-            let world = &world;
-            case.scenarios.iter().enumerate().map(move |(place, scenario)| async move {
-                (number, place, scenario_of(world, &suite.lets, case, scenario).await)
-            })
+        let of_case = |(number, case): (usize, &&'suite Case)| {
+            let case: &'suite Case = case;
+            case.scenarios.iter().enumerate().map(move |(place, scenario)| (number, case, place, scenario))
+        };
+        let mut scenarios: Vec<_> = cases.iter().enumerate().flat_map(of_case).collect();
+        // What waits longest begins first, so that the end of a run is not one poll that is held.
+        scenarios.sort_by_key(|(.., scenario)| Reverse(waiting::of(&scenario.steps)));
+        let world = &world;
+        let playing = scenarios.into_iter().map(|(number, case, place, scenario)| async move {
+            (number, place, scenario_of(world, &suite.lets, case, scenario).await)
         });
-        let mut played = stream::iter(scenarios).buffer_unordered(at_once);
+        let mut played = stream::iter(playing).buffer_unordered(at_once);
         let mut open: Vec<Vec<Option<Played>>> = cases.iter().map(|case| vec![None; case.scenarios.len()]).collect();
         let mut told = 0;
         while let Some((number, place, one)) = played.next().await {
