@@ -6,7 +6,7 @@ mod splice;
 
 pub use self::{
     builtin::is_built_in,
-    splice::{Piece, base, names, pieces},
+    splice::{LOWER, Piece, base, names, pieces},
 };
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -172,6 +172,9 @@ impl Scope {
 
     /// What a variable stands for: a value that was kept or set, a part of one (`name/pointer`), or one that is built in.
     fn variable(&self, name: &str) -> Result<Value, String> {
+        if let Some(name) = name.strip_prefix(LOWER) {
+            return Ok(Value::String(as_text(self.variable(name)?).to_lowercase()));
+        }
         let base = base(name);
         let pointer = name.strip_prefix(base).unwrap_or_default();
         if let Some(value) = self.values.get(base) {

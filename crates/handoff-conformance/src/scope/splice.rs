@@ -13,9 +13,13 @@ pub enum Piece<'text> {
     Variable(&'text str),
 }
 
+/// What stands before a name whose value is meant in small letters.
+pub const LOWER: &str = "lower:";
+
 /// The name of the variable that a part is of: what stands before the first `/`.
 #[must_use]
 pub fn base(name: &str) -> &str {
+    let name = name.strip_prefix(LOWER).unwrap_or(name);
     name.split_once('/').map_or(name, |(base, _)| base)
 }
 

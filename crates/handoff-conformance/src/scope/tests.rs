@@ -13,6 +13,9 @@ fn a_variable_alone_is_its_value_and_inside_a_text_it_is_spliced() {
     let mut scope = scope();
     scope.set("n", json!({"a": [1, "x"]}));
     let made = scope.value(&json!({"whole": "${n}", "part": "${n/a/0}", "text": "<${n/a/0}|${n/a/1}>"})).unwrap();
+    assert_eq!(scope.value(&json!("${lower:n}")).unwrap(), json!("{\"a\":[1,\"x\"]}"));
+    scope.set("id", json!({"bare": "01ABC"}));
+    assert_eq!(scope.text("req_${lower:id/bare}").unwrap(), "req_01abc");
     assert_eq!(made, json!({"whole": {"a": [1, "x"]}, "part": 1, "text": "<1|x>"}));
 }
 
