@@ -1,6 +1,6 @@
 //! The conformance suite against the built binary: the whole of it at both levels, and that it can fail.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{
     fs,
