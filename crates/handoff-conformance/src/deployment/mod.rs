@@ -47,6 +47,7 @@ struct Server {
     program: PathBuf,
     port: u16,
     process: Option<u32>,
+    #[serde(default)]
     variables: Vec<(String, String)>,
 }
 
