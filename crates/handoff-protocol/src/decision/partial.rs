@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Records a step of a request that stays pending. Only what was submitted is judged; what is served from now on asks for
-/// the rest, at the next version, and the attempt's window begins afresh (rule C-1). Nobody is signalled.
+/// the rest, at the next version, and the attempt's window begins afresh (rule CL-1). Nobody is signalled.
 ///
 /// # Errors
 ///
