@@ -3,7 +3,11 @@
 use std::io;
 
 use handoff_engine::{BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError};
-use handoff_protocol::{decision::DecisionError, id::OrgId};
+use handoff_protocol::{
+    decision::DecisionError,
+    id::OrgId,
+    json::{NotCanonical, ReadError},
+};
 use handoff_server::{
     ConfigError, StartError, bootstrap::BootstrapError, config::PlaceError, private_file::PrivateFileError,
     reaching::PolicyFileError, schemas::SchemaError, store::StoreOpenError,
@@ -50,6 +54,12 @@ pub(super) enum Failure {
     LogFilter,
     #[error("the directory `{path}` cannot be made: {error}", path = path.display())]
     Directory { path: std::path::PathBuf, error: io::Error },
+    #[error("the document `{path}` cannot be read: {error}", path = path.display())]
+    Document { path: std::path::PathBuf, error: io::Error },
+    #[error("not one JSON document: {0}")]
+    NotJson(ReadError),
+    #[error("{0}; write such a number as a string")]
+    NotCanonical(#[from] NotCanonical),
     #[error("request_not_found: there is no such request")]
     NoRequest,
     #[error("{code}: {0}", code = .0.code().as_str())]

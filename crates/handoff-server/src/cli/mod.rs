@@ -1,5 +1,6 @@
 //! The command line: one file a command.
 
+mod canonicalize;
 mod continuation;
 mod dev;
 mod failure;
@@ -58,7 +59,7 @@ enum Command {
         #[arg(long, value_name = "NAME", default_value = "email")]
         channel: String,
         /// What they say
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         text: String,
     },
     /// Record that a page changed which a request is about; nothing is inferred from it
@@ -75,6 +76,11 @@ enum Command {
         /// Print the time before each type, and behind it what it happened to and the ids and codes that it carries
         #[arg(long)]
         long: bool,
+    },
+    /// Print a JSON document in its canonical form, which digests are taken over (RFC 8785, integers alone)
+    Canonicalize {
+        #[command(flatten)]
+        document: canonicalize::Document,
     },
     /// Look after the keys that continuation data is sealed with
     Continuation {
@@ -178,6 +184,7 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
             }
             Command::ObservePageChange { request } => record::observe(file, &request).await,
             Command::DumpEvents { request, long } => record::dump(file, &request, long).await,
+            Command::Canonicalize { document } => canonicalize::run(&document),
             Command::Config { command: ConfigCommand::Check } => settings::check(file),
             Command::Dev { data, port } => dev::run(data, port).await,
         }

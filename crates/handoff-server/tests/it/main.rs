@@ -3,7 +3,9 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod bootstrap;
+mod by_sql;
 mod callbacks;
+mod canonicalizing;
 mod config_file;
 mod configuration;
 mod connections;
