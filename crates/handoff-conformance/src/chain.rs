@@ -1,8 +1,10 @@
 //! The chain of receipts, recomputed from what a server serves, by code that shares nothing with it (E-6, E-7, E-8).
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::json::{canonical, part, scan, sha256_hex};
+use crate::json::{canonical, elements, scan, sha256_hex};
 
 /// What the first receipt names as its predecessor.
 pub const GENESIS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
@@ -75,10 +77,11 @@ pub fn link(text: &str) -> Result<Link, String> {
 ///
 /// It is no such page.
 pub fn receipts_of(page: &str) -> Result<Vec<&str>, String> {
-    let value: Value = serde_json::from_str(page).map_err(|error| format!("the page of receipts is no JSON: {error}"))?;
+    let value: Value =
+        serde_json::from_str(page).map_err(|error| format!("the page of receipts is no JSON: {error}"))?;
     let data = value.get("data").and_then(Value::as_array).ok_or("the page of receipts has no `data`")?;
-    let text = |index| part(page, &format!("/data/{index}")).ok_or_else(|| "the page of receipts cannot be split".to_owned());
-    (0..data.len()).map(text).collect()
+    let texts = elements(page, "data");
+    if texts.len() == data.len() { Ok(texts) } else { Err("the page of receipts cannot be split".to_owned()) }
 }
 
 /// Walks a whole chain: each receipt recomputes, heights are 1, 2, 3 …, each names the digest before it, from the
@@ -89,6 +92,7 @@ pub fn receipts_of(page: &str) -> Result<Vec<&str>, String> {
 /// The first thing that is wrong, in words.
 pub fn walk(texts: &[String]) -> Result<Vec<Link>, String> {
     let mut links: Vec<Link> = Vec::with_capacity(texts.len());
+    let mut ids = BTreeSet::new();
     for (height, text) in (1..).zip(texts) {
         let link = link(text).map_err(|problem| format!("receipt {height} of the chain: {problem}"))?;
         if link.height != height {
@@ -96,12 +100,15 @@ pub fn walk(texts: &[String]) -> Result<Vec<Link>, String> {
         }
         let previous = links.last().map_or(GENESIS, |before| &before.digest);
         if link.previous != previous {
-            return Err(format!("receipt {height} of the chain names {} before it, and that is {previous}", link.previous));
+            return Err(format!(
+                "receipt {height} of the chain names {} before it, and that is {previous}",
+                link.previous
+            ));
         }
         if let Some(first) = links.first().filter(|first| first.tenant != link.tenant) {
             return Err(format!("receipt {height} of the chain is of {}, the first of {}", link.tenant, first.tenant));
         }
-        if links.iter().any(|earlier| earlier.id == link.id) {
+        if !ids.insert(link.id.clone()) {
             return Err(format!("receipt {height} of the chain has the id of an earlier one"));
         }
         links.push(link);
@@ -127,7 +134,10 @@ pub fn agree(links: &[Link], before: &Head, after: &Head) -> Result<(), String> 
             number => links.iter().find(|link| link.height == number).map(|link| link.digest.as_str()),
         };
         if let Some(digest) = at_head.filter(|digest| *digest != head.digest) {
-            return Err(format!("the head of height {} is {}, and the chain has {digest} there", head.height, head.digest));
+            return Err(format!(
+                "the head of height {} is {}, and the chain has {digest} there",
+                head.height, head.digest
+            ));
         }
         if let Some(link) = links.first().filter(|link| link.tenant != head.tenant) {
             return Err(format!("the head is of {}, the chain of {}", head.tenant, link.tenant));

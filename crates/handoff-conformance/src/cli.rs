@@ -103,7 +103,7 @@ struct How {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// How many scenarios are played at once
-    #[arg(long, value_name = "N", default_value_t = 24)]
+    #[arg(long, value_name = "N", default_value_t = 32)]
     jobs: usize,
 }
 

@@ -1,8 +1,13 @@
 //! Commands of the profile that reach below HTTP.
 
-use std::{collections::BTreeMap, process::Stdio, time::Duration};
+use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
 
 use tokio::process::Command;
+
+use crate::deployment;
+
+/// The name by which a hook means the runner itself.
+pub(crate) const OWN: &str = "handoff-conformance";
 
 /// What a command did.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,6 +28,9 @@ pub struct Ran {
 pub async fn run(command: &[String], with: &BTreeMap<String, String>, patience: Duration) -> Result<Ran, String> {
     let filled: Vec<_> = command.iter().map(|word| fill(word, with)).collect::<Result<_, _>>()?;
     let Some((program, arguments)) = filled.split_first() else { return Err("it names no program".to_owned()) };
+    if program == OWN {
+        return own(arguments).await;
+    }
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(patience, command.output())
@@ -36,18 +44,35 @@ pub async fn run(command: &[String], with: &BTreeMap<String, String>, patience: 
     })
 }
 
+/// Carries out a command of the runner itself, which may stand nowhere on the path.
+async fn own(arguments: &[String]) -> Result<Ran, String> {
+    let words: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["restart", "--directory", directory, "--crash-point", point] => {
+            deployment::restart(Path::new(directory), point).await
+        }
+        _ => return Err(format!("of `{OWN}` a hook can only use `restart --directory DIR --crash-point NAME`")),
+    };
+    Ok(Ran {
+        exit: Some(i32::from(outcome.is_err())),
+        stdout: String::new(),
+        stderr: outcome.err().unwrap_or_default(),
+    })
+}
+
 /// Replaces each `{name}` in a word; other braces stand for themselves.
 fn fill(word: &str, with: &BTreeMap<String, String>) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = word;
     while let Some((before, after)) = rest.split_once('{') {
         filled.push_str(before);
-        let name = after.split_once('}').filter(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-        });
+        let name = after
+            .split_once('}')
+            .filter(|(name, _)| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
         match name {
             Some((name, behind)) => {
-                let value = with.get(name).ok_or_else(|| format!("it asks for `{{{name}}}`, which the step does not give"))?;
+                let value =
+                    with.get(name).ok_or_else(|| format!("it asks for `{{{name}}}`, which the step does not give"))?;
                 filled.push_str(value);
                 rest = behind;
             }
@@ -90,7 +115,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_exit_and_both_outputs_are_told() {
-        let ran = run(&words(&["sh", "-c", "echo out; echo err >&2; exit 3"]), &BTreeMap::new(), PATIENCE).await.unwrap();
+        let ran =
+            run(&words(&["sh", "-c", "echo out; echo err >&2; exit 3"]), &BTreeMap::new(), PATIENCE).await.unwrap();
         assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(3), "out\n", "err\n"));
     }
 }

@@ -87,7 +87,8 @@ impl Outgoing {
     /// The name or the value cannot be sent.
     pub fn header(&mut self, name: &str, value: &str) -> Result<(), String> {
         let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is no header"))?;
-        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| format!("the header `{name}` cannot be sent"))?;
+        let value =
+            HeaderValue::from_bytes(value.as_bytes()).map_err(|_| format!("the header `{name}` cannot be sent"))?;
         self.headers.insert(header, value);
         Ok(())
     }

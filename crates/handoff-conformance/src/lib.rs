@@ -11,6 +11,7 @@
 //! | [`profile`] | a deployment: address, choices, credentials, hooks |
 //! | [`run`] | playing a suite, scenario by scenario, in parallel |
 //! | [`story`], [`steps`] | one scenario that is being played; what each verb does |
+//! | [`failure`] | how a step failed |
 //! | [`scope`] | variables |
 //! | [`matcher`] | what is expected of a value |
 //! | [`http`], [`receiver`], [`hooks`] | what goes out, what comes in, what reaches below HTTP |
@@ -23,6 +24,7 @@ pub mod case;
 pub mod chain;
 pub mod cli;
 pub mod deployment;
+pub mod failure;
 pub mod hooks;
 pub mod http;
 pub mod json;

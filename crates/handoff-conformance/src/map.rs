@@ -70,9 +70,12 @@ impl Map {
             for (id, entry) in entries {
                 for name in &entry.cases {
                     match cases.get(name.as_str()) {
-                        None => differences.push(format!("the map names the case `{name}` for the {kind} {id}, and there is no such case")),
-                        Some(case) if !of_case(case).contains(id) => differences
-                            .push(format!("the map names the case `{name}` for the {kind} {id}, and the case does not name it")),
+                        None => differences.push(format!(
+                            "the map names the case `{name}` for the {kind} {id}, and there is no such case"
+                        )),
+                        Some(case) if !of_case(case).contains(id) => differences.push(format!(
+                            "the map names the case `{name}` for the {kind} {id}, and the case does not name it"
+                        )),
                         Some(case) => leveled(kind, id, entry, case, &mut differences),
                     }
                 }
@@ -80,7 +83,10 @@ impl Map {
             for case in &suite.cases {
                 for id in of_case(case) {
                     if !entries.get(id).is_some_and(|entry| entry.cases.contains(&case.id)) {
-                        differences.push(format!("the case `{}` names the {kind} {id}, and the map does not name the case for it", case.id));
+                        differences.push(format!(
+                            "the case `{}` names the {kind} {id}, and the map does not name the case for it",
+                            case.id
+                        ));
                     }
                 }
             }
@@ -119,6 +125,7 @@ fn complete(kind: &str, wanted: &BTreeSet<String>, have: &BTreeMap<String, Entry
 
 fn leveled(kind: &str, id: &str, entry: &Entry, case: &Case, differences: &mut Vec<String>) {
     if let Some(level) = entry.level.filter(|level| *level < case.level) {
-        differences.push(format!("the {kind} {id} is of level {level}, and its case `{}` of level {}", case.id, case.level));
+        differences
+            .push(format!("the {kind} {id} is of level {level}, and its case `{}` of level {}", case.id, case.level));
     }
 }

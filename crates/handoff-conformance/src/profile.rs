@@ -161,15 +161,20 @@ impl Profile {
     pub fn redact(&self, text: &str) -> String {
         let tokens = self.credentials.iter().map(|(name, credential)| (name, "token", credential.token.as_str()));
         let secrets = self.callbacks.secrets.iter().map(|(name, secret)| (name, "secret", secret.as_str()));
-        tokens.chain(secrets).filter(|(.., hidden)| hidden.len() >= 8).fold(text.to_owned(), |text, (name, what, hidden)| {
-            text.replace(hidden, &format!("<{what} {name}>"))
-        })
+        tokens
+            .chain(secrets)
+            .filter(|(.., hidden)| hidden.len() >= 8)
+            .fold(text.to_owned(), |text, (name, what, hidden)| text.replace(hidden, &format!("<{what} {name}>")))
     }
 }
 
 impl fmt::Debug for Profile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Profile").field("base_url", &self.base_url).field("level", &self.level).finish_non_exhaustive()
+        formatter
+            .debug_struct("Profile")
+            .field("base_url", &self.base_url)
+            .field("level", &self.level)
+            .finish_non_exhaustive()
     }
 }
 

@@ -58,7 +58,10 @@ pub fn document(verdicts: &[Verdict], profile: &Profile, took: Duration) -> Valu
 fn case(verdict: &Verdict, profile: &Profile) -> Value {
     let scenarios = verdict.scenarios.iter().map(|scenario| {
         let failure = scenario.failure.as_ref().map(|failure| redacted(failure.value(), profile));
-        json!({ "name": scenario.name, "applied": scenario.applied, "failure": failure })
+        let milliseconds = milliseconds(scenario.took);
+        json!({
+            "name": scenario.name, "applied": scenario.applied, "failure": failure, "milliseconds": milliseconds,
+        })
     });
     json!({
         "case": verdict.id,

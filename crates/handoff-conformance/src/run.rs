@@ -1,6 +1,9 @@
 //! Playing a suite against a deployment.
 
+mod waiting;
+
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
@@ -11,12 +14,13 @@ use serde_json::Value;
 
 use crate::{
     case::{Case, Scenario, Suite},
+    failure::Failure,
     http,
     json::hex,
     profile::Profile,
     receiver::Receiver,
     steps,
-    story::{Failure, Story, World},
+    story::{Story, World},
 };
 
 /// What came of a case.
@@ -28,7 +32,7 @@ pub struct Verdict {
     pub title: String,
     /// Each scenario.
     pub scenarios: Vec<Played>,
-    /// From the start of its first scenario to the end of its last.
+    /// The time that its longest scenario took: all of them may be played at once.
     pub took: Duration,
 }
 
@@ -41,9 +45,16 @@ pub struct Played {
     pub applied: bool,
     /// How it failed, if it did.
     pub failure: Option<Failure>,
+    /// How long it took.
+    pub took: Duration,
 }
 
 impl Verdict {
+    fn new(case: &Case, scenarios: Vec<Played>) -> Self {
+        let took = scenarios.iter().map(|scenario| scenario.took).max().unwrap_or_default();
+        Self { id: case.id.clone(), title: case.title.clone(), scenarios, took }
+    }
+
     /// Whether the case passed: at least one scenario applied, and each that did went as it should.
     #[must_use]
     pub fn passed(&self) -> bool {
@@ -58,8 +69,8 @@ impl Verdict {
 /// # Errors
 ///
 /// The run cannot begin: the receiver or the client cannot be set up.
-pub async fn play(
-    suite: &Suite,
+pub async fn play<'suite>(
+    suite: &'suite Suite,
     profile: Profile,
     jobs: usize,
     mut tell: impl FnMut(&Verdict),
@@ -72,36 +83,31 @@ pub async fn play(
     };
     let mut verdicts = Vec::with_capacity(suite.cases.len());
     for (exclusive, at_once) in [(false, jobs.max(1)), (true, 1)] {
-        let scenarios = suite.cases.iter().enumerate().filter(|(_, case)| case.exclusive == exclusive);
-        let scenarios = scenarios.flat_map(|(number, case)| {
-            let world = &world;
-            case.scenarios.iter().map(move |scenario| async move {
-                let started = Instant::now();
-                (number, scenario_of(world, &suite.lets, case, scenario).await, started)
-            })
+        let cases: Vec<&Case> = suite.cases.iter().filter(|case| case.exclusive == exclusive).collect();
+        let of_case = |(number, case): (usize, &&'suite Case)| {
+            let case: &'suite Case = case;
+            case.scenarios.iter().enumerate().map(move |(place, scenario)| (number, case, place, scenario))
+        };
+        let mut scenarios: Vec<_> = cases.iter().enumerate().flat_map(of_case).collect();
+        // What waits longest begins first, so that the end of a run is not one poll that is held.
+        scenarios.sort_by_key(|(.., scenario)| Reverse(waiting::of(&scenario.steps)));
+        let world = &world;
+        let playing = scenarios.into_iter().map(|(number, case, place, scenario)| async move {
+            (number, place, scenario_of(world, &suite.lets, case, scenario).await)
         });
-        // In order: the verdicts of a case come together, and cases in the order of their ids.
-        let mut played = stream::iter(scenarios).buffered(at_once);
-        let mut open: Option<(usize, Instant, Vec<Played>)> = None;
-        while let Some((number, one, started)) = played.next().await {
-            match &mut open {
-                Some((current, first, scenarios)) if *current == number => {
-                    *first = started.min(*first);
-                    scenarios.push(one);
-                }
-                _ => open = Some((number, started, vec![one])),
+        let mut played = stream::iter(playing).buffer_unordered(at_once);
+        let mut open: Vec<Vec<Option<Played>>> = cases.iter().map(|case| vec![None; case.scenarios.len()]).collect();
+        let mut told = 0;
+        while let Some((number, place, one)) = played.next().await {
+            if let Some(slot) = open.get_mut(number).and_then(|scenarios| scenarios.get_mut(place)) {
+                *slot = Some(one);
             }
-            if let Some(case) = suite.cases.get(number)
-                && let Some((_, first, scenarios)) = open.take_if(|(.., done)| done.len() == case.scenarios.len())
-            {
-                let verdict = Verdict {
-                    id: case.id.clone(),
-                    title: case.title.clone(),
-                    scenarios,
-                    took: first.elapsed(),
-                };
+            while let (Some(case), Some(scenarios)) = (cases.get(told), open.get(told)) {
+                let Some(scenarios) = scenarios.iter().cloned().collect::<Option<Vec<_>>>() else { break };
+                let verdict = Verdict::new(case, scenarios);
                 tell(&verdict);
                 verdicts.push(verdict);
+                told += 1;
             }
         }
     }
@@ -110,11 +116,12 @@ pub async fn play(
 
 async fn scenario_of(world: &World, shared: &BTreeMap<String, Value>, case: &Case, scenario: &Scenario) -> Played {
     let applied = scenario.when.applies(world.profile.level, world.profile.choices.link_only);
+    let started = Instant::now();
     let failure = match applied {
         true => told(world, shared, case, scenario).await.err(),
         false => None,
     };
-    Played { name: scenario.name.clone(), applied, failure }
+    Played { name: scenario.name.clone(), applied, failure, took: started.elapsed() }
 }
 
 async fn told(
@@ -126,8 +133,8 @@ async fn told(
     let mut bytes = [0_u8; 24];
     getrandom::fill(&mut bytes).map_err(|error| Failure::of(format!("there is no entropy: {error}")))?;
     let mut story = Story::new(world.clone(), &hex(&bytes));
-    for (name, template) in shared.iter().chain(&case.lets).chain(&scenario.lets) {
-        story.scope.define(name, template).map_err(|problem| Failure::of(format!("`let.{name}`: {problem}")))?;
+    for layer in [shared, &case.lets, &scenario.lets] {
+        story.scope.define_all(layer).map_err(|problem| Failure::of(format!("`let`: {problem}")))?;
     }
     steps::play(&mut story, &scenario.steps).await?;
     match story.met {

@@ -4,7 +4,10 @@ mod builtin;
 mod directive;
 mod splice;
 
-pub use self::splice::{Piece, pieces};
+pub use self::{
+    builtin::is_built_in,
+    splice::{LOWER, Piece, base, names, pieces},
+};
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -45,6 +48,29 @@ impl Scope {
         Ok(())
     }
 
+    /// Gives each name of a layer what its template comes to, whatever their order: a template that names another of the
+    /// layer comes after it. One that names itself means what it was before.
+    ///
+    /// # Errors
+    ///
+    /// A template names what is not there, or two name each other.
+    pub fn define_all(&mut self, layer: &BTreeMap<String, Value>) -> Result<(), String> {
+        let mut open: BTreeMap<&String, &Value> = layer.iter().collect();
+        while !open.is_empty() {
+            let waits = |name: &String, template: &Value| {
+                names(template).iter().any(|other| other != name && open.contains_key(other))
+            };
+            let Some((name, template)) = open.iter().find(|(name, template)| !waits(name, template)) else {
+                let names: Vec<_> = open.keys().map(|name| name.as_str()).collect();
+                return Err(format!("`{}` name each other", names.join("`, `")));
+            };
+            let name = (*name).clone();
+            self.define(&name, template).map_err(|problem| format!("`{name}`: {problem}"))?;
+            open.remove(&name);
+        }
+        Ok(())
+    }
+
     /// What a template comes to: variables replaced, directives carried out.
     ///
     /// # Errors
@@ -53,7 +79,9 @@ impl Scope {
     pub fn value(&self, template: &Value) -> Result<Value, String> {
         match template {
             Value::String(text) => self.string(text, &|spliced| spliced),
-            Value::Array(items) => items.iter().map(|item| self.value(item)).collect::<Result<_, _>>().map(Value::Array),
+            Value::Array(items) => {
+                items.iter().map(|item| self.value(item)).collect::<Result<_, _>>().map(Value::Array)
+            }
             Value::Object(members) => match directive::of(members) {
                 Some(directive) => directive.carry_out(self),
                 None => members
@@ -144,7 +172,11 @@ impl Scope {
 
     /// What a variable stands for: a value that was kept or set, a part of one (`name/pointer`), or one that is built in.
     fn variable(&self, name: &str) -> Result<Value, String> {
-        let (base, pointer) = name.find('/').and_then(|slash| name.split_at_checked(slash)).unwrap_or((name, ""));
+        if let Some(name) = name.strip_prefix(LOWER) {
+            return Ok(Value::String(as_text(self.variable(name)?).to_lowercase()));
+        }
+        let base = base(name);
+        let pointer = name.strip_prefix(base).unwrap_or_default();
         if let Some(value) = self.values.get(base) {
             let part = value.pointer(pointer).cloned();
             return part.ok_or_else(|| format!("the variable `{base}` has nothing at `{pointer}`"));

@@ -30,11 +30,15 @@ impl Signature {
         let mut parts = header.split(',');
         let time = parts.next().and_then(|part| part.strip_prefix("t="));
         let time = time.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let time = time.and_then(|digits| digits.parse().ok()).ok_or("`Handoff-Signature` does not begin with `t=` and a time")?;
+        let time = time
+            .and_then(|digits| digits.parse().ok())
+            .ok_or("`Handoff-Signature` does not begin with `t=` and a time")?;
         let codes = parts.map(|part| {
             let code = part.strip_prefix("v1=").unwrap_or_default();
             let valid = code.len() == 64 && code.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-            valid.then(|| code.to_owned()).ok_or("`Handoff-Signature` has a part that is no `v1=` and 64 hexadecimal digits")
+            valid
+                .then(|| code.to_owned())
+                .ok_or("`Handoff-Signature` has a part that is no `v1=` and 64 hexadecimal digits")
         });
         let codes: Vec<_> = codes.collect::<Result<_, _>>()?;
         if codes.is_empty() { Err("`Handoff-Signature` has no `v1=`".to_owned()) } else { Ok(Self { time, codes }) }

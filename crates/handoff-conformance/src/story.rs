@@ -1,8 +1,7 @@
-//! A scenario that is being played: its variables, what came back so far, and how it failed.
+//! A scenario that is being played: its variables, and what came back so far.
 
 use std::{
     collections::BTreeMap,
-    fmt,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -11,9 +10,10 @@ use serde_json::{Value, json};
 
 use crate::{
     case::Keep,
+    failure::Failure,
     hooks::{self, Ran},
     json::{cut, part},
-    matcher::{Matcher, Mismatch, Reading},
+    matcher::{Matcher, Reading},
     members::Place,
     profile::Profile,
     receiver::Receiver,
@@ -43,78 +43,6 @@ pub struct Story {
     /// How many replies were as expected.
     pub met: usize,
     record: Arc<Mutex<Vec<(String, String)>>>,
-}
-
-/// A step did not go as it should.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Failure {
-    /// Which step, from the outermost inward: its place and its verb.
-    pub step: String,
-    /// Why the step is there, as the case says.
-    pub why: Option<String>,
-    /// What is wrong, in words.
-    pub problem: String,
-    /// What was expected, where two things were compared.
-    pub expected: Option<String>,
-    /// What was there instead.
-    pub got: Option<String>,
-    /// What the server said.
-    pub reply: Option<String>,
-}
-
-impl Failure {
-    /// A failure in words.
-    pub fn of(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into(), ..Self::default() }
-    }
-
-    /// Two things that should be alike.
-    pub fn unlike(what: &str, mismatch: Mismatch) -> Self {
-        let place = if mismatch.path.is_empty() { String::new() } else { format!(" at `{}`", mismatch.path) };
-        Self {
-            problem: format!("{what}{place} is not as expected"),
-            expected: Some(mismatch.expected),
-            got: Some(mismatch.got),
-            ..Self::default()
-        }
-    }
-
-    /// With what the server said.
-    #[must_use]
-    pub fn upon(mut self, reply: impl Into<String>) -> Self {
-        self.reply.get_or_insert(reply.into());
-        self
-    }
-
-    /// Within a step.
-    #[must_use]
-    pub fn within(mut self, step: &str, why: Option<&String>) -> Self {
-        self.step = if self.step.is_empty() { step.to_owned() } else { format!("{step}, {}", self.step) };
-        self.why = self.why.or_else(|| why.cloned());
-        self
-    }
-
-    /// As an object of the report.
-    #[must_use]
-    pub fn value(&self) -> Value {
-        json!({
-            "step": self.step, "why": self.why, "problem": self.problem,
-            "expected": self.expected, "got": self.got, "reply": self.reply,
-        })
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "{}: {}", self.step, self.problem)?;
-        let lines = [("why", &self.why), ("expected", &self.expected), ("got", &self.got), ("reply", &self.reply)];
-        for (name, text) in lines {
-            if let Some(text) = text {
-                writeln!(formatter, "  {name}: {text}")?;
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Story {
@@ -192,7 +120,8 @@ impl Story {
     /// The profile does not name it, or it cannot be run.
     pub async fn hook(&self, name: &str, with: &BTreeMap<String, String>) -> Result<Ran, Failure> {
         let profile = &self.world.profile;
-        let command = profile.hooks.get(name).ok_or_else(|| Failure::of(format!("the profile names no hook `{name}`")))?;
+        let command =
+            profile.hooks.get(name).ok_or_else(|| Failure::of(format!("the profile names no hook `{name}`")))?;
         let ran = hooks::run(command, with, profile.patience.hook()).await;
         ran.map_err(|problem| Failure::of(format!("the hook `{name}`: {problem}")))
     }

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Case, read};
+use super::{Case, read, variables};
 use crate::{json, members::Place};
 
 /// Every case, and the values that all of them share.
@@ -33,8 +33,12 @@ pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
     }
     files.sort();
     let mut cases: Vec<Case> = Vec::new();
+    let lets = shared(&directory.with_file_name("bodies.json")).unwrap_or_else(|problem| {
+        faults.push(problem);
+        BTreeMap::new()
+    });
     for file in files {
-        match load_case(&file) {
+        match load_case(&file, &lets) {
             Ok(case) => match cases.iter().find(|other| other.id == case.id) {
                 Some(other) => faults.push(format!(
                     "{}: `case` is `{}`, as in {}; each id stands once",
@@ -50,10 +54,6 @@ pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
     if cases.is_empty() && faults.is_empty() {
         faults.push(format!("{}: there is no case here", directory.display()));
     }
-    let lets = shared(&directory.with_file_name("bodies.json")).unwrap_or_else(|problem| {
-        faults.push(problem);
-        BTreeMap::new()
-    });
     cases.sort_by_cached_key(|case| order(&case.id));
     if faults.is_empty() { Ok(Suite { cases, lets }) } else { Err(faults) }
 }
@@ -78,11 +78,13 @@ fn order(id: &str) -> (u8, Vec<(String, u64)>) {
     (group, parts)
 }
 
-fn load_case(file: &Path) -> Result<Case, String> {
+fn load_case(file: &Path, shared: &BTreeMap<String, Value>) -> Result<Case, String> {
     let named = |problem: String| format!("{}: {problem}", file.display());
     let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
     let document = json::read(&text).map_err(named)?;
-    read::case(file, &document).map_err(|fault| named(fault.to_string()))
+    let case = read::case(file, &document).map_err(|fault| named(fault.to_string()))?;
+    variables::check(&document, shared).map_err(|fault| named(fault.to_string()))?;
+    Ok(case)
 }
 
 fn shared(file: &Path) -> Result<BTreeMap<String, Value>, String> {

@@ -3,6 +3,7 @@
 mod directory;
 mod read;
 mod steps;
+mod variables;
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 

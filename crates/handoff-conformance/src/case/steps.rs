@@ -13,8 +13,8 @@ use crate::{
 
 /// The members that say what a step does; each step has exactly one.
 const VERBS: [&str; 13] = [
-    "call", "together", "until", "always", "each", "hook", "chain", "receipt", "receive", "received", "nowhere", "check",
-    "set",
+    "call", "together", "until", "always", "each", "hook", "chain", "receipt", "receive", "received", "nowhere",
+    "check", "set",
 ];
 
 /// Reads the steps in an array.

@@ -18,7 +18,8 @@ fn sealed(number: u64, previous: &str, mut core: Value) -> (String, String) {
 fn chain(length: u64) -> Vec<String> {
     let mut previous = GENESIS.to_owned();
     let texts = (1..=length).map(|number| {
-        let (text, digest) = sealed(number, &previous, json!({"kind": "decision", "n": number, "\u{10000}": "\u{e000}"}));
+        let (text, digest) =
+            sealed(number, &previous, json!({"kind": "decision", "n": number, "\u{10000}": "\u{e000}"}));
         previous = digest;
         text
     });

@@ -1,11 +1,6 @@
 //! The files of a disposable deployment.
 
-use std::{
-    env, fs,
-    io::Write as _,
-    os::unix::fs::OpenOptionsExt as _,
-    path::Path,
-};
+use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 
 use serde_json::json;
 
@@ -14,6 +9,7 @@ use super::{
     roster::{self, Member},
     unguessable,
 };
+use crate::hooks::OWN;
 
 /// A text in TOML: what JSON escapes, TOML reads.
 fn quoted(text: &str) -> String {
@@ -21,7 +17,13 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes everything that the server and the runner read.
-pub(super) fn write(plan: &Plan, directory: &Path, program: &Path, port: u16, members: &[Member]) -> Result<(), String> {
+pub(super) fn write(
+    plan: &Plan,
+    directory: &Path,
+    program: &Path,
+    port: u16,
+    members: &[Member],
+) -> Result<(), String> {
     let secrets = [format!("whsec_{}", unguessable(24)?), format!("whsec_{}", unguessable(24)?)];
     private(&directory.join("bootstrap.json"), &format!("{:#}\n", roster::bootstrap(members)))?;
     private(&directory.join("order.json"), &format!("{:#}\n", order()))?;
@@ -84,8 +86,7 @@ fn profile(
         text.push_str(&format!("{name} = {}\n", quoted(secret)));
     }
     text.push_str("\n[hooks]\n");
-    let runner = env::current_exe().map_err(|error| format!("the runner cannot be found: {error}"))?;
-    for (name, command) in hooks(directory, program, &runner) {
+    for (name, command) in hooks(directory, program) {
         let words: Vec<_> = command.iter().map(|word| quoted(word)).collect();
         text.push_str(&format!("{name} = [{}]\n", words.join(", ")));
     }
@@ -93,7 +94,7 @@ fn profile(
 }
 
 /// What each hook runs.
-fn hooks(directory: &Path, program: &Path, runner: &Path) -> Vec<(&'static str, Vec<String>)> {
+fn hooks(directory: &Path, program: &Path) -> Vec<(&'static str, Vec<String>)> {
     let text = |path: &Path| path.display().to_string();
     let database = text(&directory.join("handoff.db"));
     let sql = |statement: &str| {
@@ -126,13 +127,9 @@ fn hooks(directory: &Path, program: &Path, runner: &Path) -> Vec<(&'static str, 
         ),
         (
             "restart",
-            vec![
-                text(runner),
-                "restart".to_owned(),
-                "--directory".to_owned(),
-                text(directory),
-                "--crash-point={crash_point}".to_owned(),
-            ],
+            [OWN, "restart", "--directory", &text(directory), "--crash-point", "{crash_point}"]
+                .map(str::to_owned)
+                .to_vec(),
         ),
     ]
 }

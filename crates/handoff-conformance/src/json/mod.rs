@@ -8,7 +8,7 @@ mod text;
 
 pub use self::{
     canonical::{canonical, digest, hex, sha256_hex},
-    text::{Oddities, part, scan},
+    text::{Oddities, elements, part, scan},
 };
 
 use serde_json::Value;

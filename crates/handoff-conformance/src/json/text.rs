@@ -47,6 +47,23 @@ pub fn part<'text>(text: &'text str, pointer: &str) -> Option<&'text str> {
     part
 }
 
+/// The exact texts of the elements of the array that a member of the whole holds.
+#[must_use]
+pub fn elements<'text>(text: &'text str, member: &str) -> Vec<&'text str> {
+    let mut elements = Vec::new();
+    walk(text, &mut |found| {
+        if let Found::Value { path, raw } = found
+            && let Some(("", rest)) = path.split_once('/')
+            && let Some((name, index)) = rest.split_once('/')
+            && name == member
+            && index.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            elements.push(raw);
+        }
+    });
+    elements
+}
+
 /// Whether a number is written as an integer, without a sign on zero, that every reader keeps exactly.
 fn plain(literal: &str) -> bool {
     literal != "-0" && literal.parse::<i64>().is_ok_and(|number| (-SAFE..=SAFE).contains(&number))
@@ -174,7 +191,8 @@ mod tests {
 
     #[test]
     fn numbers_that_are_not_plain_integers_are_found_by_their_text() {
-        let text = r#"[0,-1,9007199254740991,-9007199254740991,1.0,2e3,-0,9007199254740992,99999999999999999999,"1.5"]"#;
+        let text =
+            r#"[0,-1,9007199254740991,-9007199254740991,1.0,2e3,-0,9007199254740992,99999999999999999999,"1.5"]"#;
         let found: Vec<_> = scan(text).numbers.into_iter().map(|(_, raw)| raw).collect();
         assert_eq!(found, ["1.0", "2e3", "-0", "9007199254740992", "99999999999999999999"]);
     }
@@ -186,6 +204,7 @@ mod tests {
         assert_eq!(part(text, "/a~1b/x/1"), Some(r#""\u00e9]""#));
         assert_eq!(part(text, ""), Some(text));
         assert_eq!(part(text, "/nothing"), None);
+        assert_eq!(elements(r#"{"data":[1, {"data":[2]}],"x":[3]}"#, "data"), ["1", r#"{"data":[2]}"#]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A matcher held against a value.
 
-use std::{collections::BTreeSet, cmp::Ordering};
+use std::{cmp::Ordering, collections::BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -48,9 +48,9 @@ impl Matcher {
                 _ => unlike("an object".to_owned()),
             },
             Self::Elements(matchers) => match got {
-                Some(Value::Array(items)) if items.len() == matchers.len() => {
-                    elements(path, items).zip(matchers).try_for_each(|((at, item), matcher)| matcher.at(&at, Some(item)))
-                }
+                Some(Value::Array(items)) if items.len() == matchers.len() => elements(path, items)
+                    .zip(matchers)
+                    .try_for_each(|((at, item), matcher)| matcher.at(&at, Some(item))),
                 _ => unlike(format!("an array of {}", matchers.len())),
             },
             Self::Contains(matcher) => match got {
@@ -94,10 +94,11 @@ impl Matcher {
                     .is_some_and(|order| relation.holds(order)),
                 &|| format!("a number {} {number}", relation.words()),
             ),
-            Self::Time(relation, time) => held(
-                timestamp(got).is_some_and(|got| relation.holds(got.cmp(time))),
-                &|| format!("a time {} {time}", relation.words()),
-            ),
+            Self::Time(relation, time) => {
+                held(timestamp(got).is_some_and(|got| relation.holds(got.cmp(time))), &|| {
+                    format!("a time {} {time}", relation.words())
+                })
+            }
             Self::SecondsAfter(time, at_least, at_most) => held(
                 timestamp(got).is_some_and(|got| {
                     let seconds = got.duration_since(*time).as_secs_f64();
@@ -112,9 +113,9 @@ impl Matcher {
             Self::Id(prefix) => held(text(got).is_some_and(|got| id(prefix, got)), &|| {
                 format!("`{prefix}_` and 26 characters of Crockford's base32")
             }),
-            Self::Digest => held(text(got).is_some_and(is_digest), &|| {
-                "`sha256:` and 64 hexadecimal digits".to_owned()
-            }),
+            Self::Digest => {
+                held(text(got).is_some_and(is_digest), &|| "`sha256:` and 64 hexadecimal digits".to_owned())
+            }
             Self::DigestOf(value) => match digest(value) {
                 Ok(digest) => held(text(got) == Some(&digest), &|| format!("{digest}, the digest of {}", brief(value))),
                 Err(problem) => unlike(problem),

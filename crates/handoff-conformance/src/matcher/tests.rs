@@ -54,11 +54,11 @@ fn arrays_are_told_apart() {
     told_apart(&json!({"$count": {"n": 2, "of": 1}}), &[json!([1, 2, 1])], &[json!([1]), json!([1, 1, 1]), json!(1)]);
     told_apart(&json!({"$length": 2}), &[json!([1, 2]), json!("éa"), json!({"a": 1, "b": 2})], &[json!([1]), json!(2)]);
     told_apart(&json!({"$length": {"$at_least": 2}}), &[json!([1, 2, 3])], &[json!([1])]);
-    told_apart(&json!({"$ascending": "/n"}), &[json!([]), json!([{"n": 1}, {"n": 5}])], &[
-        json!([{"n": 2}, {"n": 1}]),
-        json!([{"n": 1}, {"n": 1}]),
-        json!([{"n": 1}, {}]),
-    ]);
+    told_apart(
+        &json!({"$ascending": "/n"}),
+        &[json!([]), json!([{"n": 1}, {"n": 5}])],
+        &[json!([{"n": 2}, {"n": 1}]), json!([{"n": 1}, {"n": 1}]), json!([{"n": 1}, {}])],
+    );
     told_apart(&json!({"$distinct": ""}), &[json!([1, 2])], &[json!([1, 2, 1])]);
 }
 
@@ -74,29 +74,33 @@ fn texts_numbers_and_times_are_compared() {
     told_apart(&json!({"$matches": "^a.c$"}), &[json!("abc")], &[json!("abcd"), json!(1)]);
     told_apart(&json!({"$lacks": "b"}), &[json!("ac")], &[json!("abc"), json!(null)]);
     told_apart(&json!({"$greater": 1, "$at_most": 3}), &[json!(2), json!(3)], &[json!(1), json!(4), json!("2")]);
-    told_apart(&json!({"$after": "2026-01-01T00:00:00Z"}), &[json!("2026-01-01T00:00:00.5Z")], &[
-        json!("2026-01-01T00:00:00Z"),
-        json!("tomorrow"),
-    ]);
+    told_apart(
+        &json!({"$after": "2026-01-01T00:00:00Z"}),
+        &[json!("2026-01-01T00:00:00.5Z")],
+        &[json!("2026-01-01T00:00:00Z"), json!("tomorrow")],
+    );
     let within = json!({"$seconds_after": {"time": "2026-01-01T00:00:00Z", "at_least": 899, "at_most": 901}});
     told_apart(&within, &[json!("2026-01-01T00:15:00Z")], &[json!("2026-01-01T00:16:00Z"), json!(null)]);
 }
 
 #[test]
 fn the_forms_of_the_protocol_are_known() {
-    told_apart(&json!({"$time": true}), &[json!("2026-01-01T00:00:00Z"), json!("2026-01-01T00:00:00.25Z")], &[
-        json!("2026-01-01T00:00:00+01:00"),
-        json!("2026-01-01T00:00:00.0Z"),
-        json!("2026-01-01"),
-        json!(1),
-    ]);
-    told_apart(&json!({"$id": "req"}), &[json!("req_01K3M7QW8ZC4YRXB2N6VD9FTHE")], &[
-        json!("req_81K3M7QW8ZC4YRXB2N6VD9FTHE"),
-        json!("req_01k3m7qw8zc4yrxb2n6vd9fthe"),
-        json!("req_01K3M7QW8ZC4YRXB2N6VD9FTHI"),
-        json!("rcpt_01K3M7QW8ZC4YRXB2N6VD9FTHE"),
-        json!("req_01K3M7QW8ZC4YRXB2N6VD9FTH"),
-    ]);
+    told_apart(
+        &json!({"$time": true}),
+        &[json!("2026-01-01T00:00:00Z"), json!("2026-01-01T00:00:00.25Z")],
+        &[json!("2026-01-01T00:00:00+01:00"), json!("2026-01-01T00:00:00.0Z"), json!("2026-01-01"), json!(1)],
+    );
+    told_apart(
+        &json!({"$id": "req"}),
+        &[json!("req_01K3M7QW8ZC4YRXB2N6VD9FTHE")],
+        &[
+            json!("req_81K3M7QW8ZC4YRXB2N6VD9FTHE"),
+            json!("req_01k3m7qw8zc4yrxb2n6vd9fthe"),
+            json!("req_01K3M7QW8ZC4YRXB2N6VD9FTHI"),
+            json!("rcpt_01K3M7QW8ZC4YRXB2N6VD9FTHE"),
+            json!("req_01K3M7QW8ZC4YRXB2N6VD9FTH"),
+        ],
+    );
     let empty = "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
     told_apart(&json!({"$digest": true}), &[json!(empty)], &[json!(empty.to_uppercase()), json!("sha256:00")]);
     told_apart(&json!({"$digest_of": {}}), &[json!(empty)], &[json!(empty.replace('4', "5"))]);

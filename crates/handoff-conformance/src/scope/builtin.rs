@@ -32,8 +32,25 @@ pub(super) fn value(scope: &Scope, name: &str) -> Result<Value, String> {
     Ok(Value::String(text))
 }
 
-/// Whether a name is that of a built-in variable, whatever the profile.
-pub(super) fn of_the_profile(scope: &Scope, name: &str) -> Result<Value, String> {
+/// Whether a name is that of a built-in variable, for some profile at least.
+#[must_use]
+pub fn is_built_in(name: &str) -> bool {
+    let word = name.split_once(':').map_or(name, |(word, _)| word);
+    if let Some((word, of)) = name.split_once('.') {
+        return match word {
+            "principal" | "tenant" | "role" | "token" | "secret" => !of.is_empty(),
+            "profile" => ["base_url", "level", "link_only", "tenant"].contains(&of),
+            _ => false,
+        };
+    }
+    match word {
+        "receiver" => name == word,
+        "repeat" | "base64" | "payload" => name != word,
+        _ => ["fresh", "waiter", "key", "canary", "ulid"].contains(&word),
+    }
+}
+
+fn of_the_profile(scope: &Scope, name: &str) -> Result<Value, String> {
     let profile = &scope.profile;
     let (word, of) = name.split_once('.').unwrap_or((name, ""));
     let credential = || profile.credential(of);
@@ -76,8 +93,14 @@ fn bytes(scope: &Scope, count: usize) -> Vec<u8> {
 
 /// 26 characters that could be an id, out of hexadecimal digits.
 fn ulid(hex: &str) -> String {
-    let digits = hex.chars().zip(hex.chars().skip(1)).filter_map(|(high, low)| Some(high.to_digit(16)? * 16 + low.to_digit(16)?));
-    let text: String =
-        digits.filter_map(|pair| CROCKFORD.get(usize::try_from(pair % 32).ok()?)).map(|&byte| char::from(byte)).take(25).collect();
+    let digits = hex
+        .chars()
+        .zip(hex.chars().skip(1))
+        .filter_map(|(high, low)| Some(high.to_digit(16)? * 16 + low.to_digit(16)?));
+    let text: String = digits
+        .filter_map(|pair| CROCKFORD.get(usize::try_from(pair % 32).ok()?))
+        .map(|&byte| char::from(byte))
+        .take(25)
+        .collect();
     format!("0{text}")
 }

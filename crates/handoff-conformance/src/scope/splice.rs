@@ -1,5 +1,9 @@
 //! A text taken apart into what stands for itself and the variables in it.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Piece<'text> {
@@ -7,6 +11,43 @@ pub enum Piece<'text> {
     Text(&'text str),
     /// The name between `${` and `}`.
     Variable(&'text str),
+}
+
+/// What stands before a name whose value is meant in small letters.
+pub const LOWER: &str = "lower:";
+
+/// The name of the variable that a part is of: what stands before the first `/`.
+#[must_use]
+pub fn base(name: &str) -> &str {
+    let name = name.strip_prefix(LOWER).unwrap_or(name);
+    name.split_once('/').map_or(name, |(base, _)| base)
+}
+
+/// The names of all variables in a template, without the parts of them that are meant.
+#[must_use]
+pub fn names(template: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    collect(template, &mut found);
+    found
+}
+
+fn collect(template: &Value, found: &mut BTreeSet<String>) {
+    let mut text = |text: &str| {
+        let pieces = pieces(text).unwrap_or_default();
+        found.extend(pieces.into_iter().filter_map(|piece| match piece {
+            Piece::Variable(name) => Some(base(name).to_owned()),
+            Piece::Text(_) => None,
+        }));
+    };
+    match template {
+        Value::String(template) => text(template),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Object(members) => {
+            members.keys().for_each(|name| text(name));
+            members.iter().filter(|(name, _)| *name != "$literal").for_each(|(_, value)| collect(value, found));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Takes a text apart. `$${` stands for a `${` that begins no variable.
@@ -40,7 +81,15 @@ pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn the_variables_of_a_template_are_named() {
+        let template = json!({"${a}": ["x${b/c/0}y", {"$literal": "${d}"}], "e": 1});
+        assert_eq!(names(&template).into_iter().collect::<Vec<_>>(), ["a", "b"]);
+    }
 
     #[test]
     fn a_text_is_taken_apart() {

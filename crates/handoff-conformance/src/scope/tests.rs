@@ -13,6 +13,9 @@ fn a_variable_alone_is_its_value_and_inside_a_text_it_is_spliced() {
     let mut scope = scope();
     scope.set("n", json!({"a": [1, "x"]}));
     let made = scope.value(&json!({"whole": "${n}", "part": "${n/a/0}", "text": "<${n/a/0}|${n/a/1}>"})).unwrap();
+    assert_eq!(scope.value(&json!("${lower:n}")).unwrap(), json!("{\"a\":[1,\"x\"]}"));
+    scope.set("id", json!({"bare": "01ABC"}));
+    assert_eq!(scope.text("req_${lower:id/bare}").unwrap(), "req_01abc");
     assert_eq!(made, json!({"whole": {"a": [1, "x"]}, "part": 1, "text": "<1|x>"}));
 }
 
@@ -53,6 +56,18 @@ fn in_a_pattern_an_object_out_of_a_variable_is_meant_exactly() {
     let mut scope = scope();
     scope.set("kept", json!({"a": 1}));
     assert_eq!(scope.pattern(&json!({"m": "${kept}"})).unwrap(), json!({"m": {"$exactly": {"a": 1}}}));
+}
+
+#[test]
+fn a_layer_of_definitions_has_no_order() {
+    let mut scope = scope();
+    scope.set("z", json!("old"));
+    let layer = |value: Value| value.as_object().unwrap().clone().into_iter().collect();
+    scope.define_all(&layer(json!({"a": "<${b}>", "b": "${z}!", "z": "${z} and new"}))).unwrap();
+    assert_eq!(scope.text("${a}").unwrap(), "<old and new!>");
+    let refused = scope.define_all(&layer(json!({"c": "${d}", "d": "${c}"}))).unwrap_err();
+    assert_eq!(refused, "`c`, `d` name each other");
+    assert!(scope.define_all(&layer(json!({"c": "${nothing}"}))).unwrap_err().contains("`c`"));
 }
 
 #[test]

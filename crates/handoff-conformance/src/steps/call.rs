@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use crate::{
     case::{Call, Content, Expect, Keep, Raw},
+    failure::Failure,
     http::{Outgoing, Reply},
     matcher::Mismatch,
-    story::{Failure, Story},
+    story::Story,
 };
 
 /// Makes a call; its reply must be as expected.
@@ -54,7 +55,8 @@ pub(super) fn keep(story: &mut Story, keeps: &[(String, Keep)], reply: &Reply) -
     for (name, keep) in keeps {
         if let Keep::Header(header) = keep {
             let value = reply.header(header);
-            let value = value.ok_or_else(|| Failure::of(format!("there is no header `{header}` to keep as `{name}`")))?;
+            let value =
+                value.ok_or_else(|| Failure::of(format!("there is no header `{header}` to keep as `{name}`")))?;
             story.scope.set(name, json!(value));
         }
     }
@@ -95,7 +97,8 @@ fn meets_raw(story: &Story, asked: Raw, template: &str, text: &str) -> Result<()
         Raw::Matches | Raw::Lacks => story.scope.expression(template),
     };
     let wanted = wanted.map_err(Failure::of)?;
-    let found = || regex::Regex::new(&wanted).map(|found| found.is_match(text)).map_err(|error| Failure::of(error.to_string()));
+    let found =
+        || regex::Regex::new(&wanted).map(|found| found.is_match(text)).map_err(|error| Failure::of(error.to_string()));
     let (holds, words) = match asked {
         Raw::Equals => (text == wanted, "exactly"),
         Raw::Contains => (text.contains(&wanted), "a text that contains"),

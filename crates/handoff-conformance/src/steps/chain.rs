@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use crate::{
     case::Chain,
     chain::{Head, agree, receipts_of, walk},
+    failure::Failure,
     http::{Outgoing, Reply},
-    story::{Failure, Story},
+    story::Story,
 };
 
 /// More pages than any chain of a test has.
@@ -77,7 +78,12 @@ async fn receipts(story: &Story, credential: &str, limit: Option<u64>) -> Result
 }
 
 /// Fetches with a credential; the reply must be a 200.
-pub(super) async fn get(story: &Story, credential: &str, path: &str, query: &[(&str, String)]) -> Result<Reply, Failure> {
+pub(super) async fn get(
+    story: &Story,
+    credential: &str,
+    path: &str,
+    query: &[(&str, String)],
+) -> Result<Reply, Failure> {
     let profile = &story.world.profile;
     let token = &profile.credential(credential).map_err(Failure::of)?.token;
     let mut outgoing = Outgoing::new("GET", &format!("{}{path}", profile.base_url)).map_err(Failure::of)?;
@@ -88,5 +94,9 @@ pub(super) async fn get(story: &Story, credential: &str, path: &str, query: &[(&
     let client: &Client = &story.world.client;
     let reply = outgoing.send(client).await.map_err(|problem| Failure::of(format!("there is no reply: {problem}")))?;
     story.remember(&format!("GET {path}"), reply.whole());
-    if reply.status == 200 { Ok(reply) } else { Err(Failure::of(format!("GET {path} is not a 200")).upon(reply.brief())) }
+    if reply.status == 200 {
+        Ok(reply)
+    } else {
+        Err(Failure::of(format!("GET {path} is not a 200")).upon(reply.brief()))
+    }
 }

@@ -2,12 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    case::Each,
-    json::brief,
-    steps,
-    story::{Failure, Story},
-};
+use crate::{case::Each, failure::Failure, json::brief, steps, story::Story};
 
 /// Plays the steps once for each value.
 pub(super) async fn play(story: &mut Story, each: &Each) -> Result<(), Failure> {

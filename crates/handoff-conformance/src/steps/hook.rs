@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use crate::{
     case::{Hook, Outcome},
+    failure::Failure,
     hooks::Ran,
     json::{self, cut},
     matcher::Mismatch,
-    story::{Failure, Story},
+    story::Story,
 };
 
 /// Between two tries.
@@ -59,7 +60,8 @@ fn meets(story: &Story, expect: &Outcome, ran: &Ran) -> Result<(), Failure> {
     story.hold("what it complained", expect.stderr.as_ref(), Some(&json!(ran.stderr)))?;
     story.hold("its output", expect.output.as_ref(), Some(&json!(both(ran))))?;
     if expect.json.is_some() {
-        let printed = json::read(&ran.stdout).map_err(|problem| Failure::of(format!("it printed no JSON: {problem}")))?;
+        let printed =
+            json::read(&ran.stdout).map_err(|problem| Failure::of(format!("it printed no JSON: {problem}")))?;
         story.hold("the JSON that it printed", expect.json.as_ref(), Some(&printed))?;
     }
     Ok(())

@@ -14,8 +14,9 @@ use std::{future::Future, pin::Pin};
 
 use crate::{
     case::{Step, Verb},
+    failure::Failure,
     receiver::Conduct,
-    story::{Failure, Story},
+    story::Story,
 };
 
 /// Plays steps in order, up to the first that fails.
@@ -49,11 +50,8 @@ async fn perform(story: &mut Story, verb: &Verb) -> Result<(), Failure> {
         Verb::Received(received) => received::play(story, received).await,
         Verb::Nowhere(nowhere) => nowhere::play(story, nowhere).await,
         Verb::Receive(receive) => {
-            let conduct = Conduct {
-                statuses: receive.statuses.clone(),
-                headers: receive.headers.clone(),
-                delay: receive.delay,
-            };
+            let conduct =
+                Conduct { statuses: receive.statuses.clone(), headers: receive.headers.clone(), delay: receive.delay };
             story.world.receiver.conduct(&format!("{}{}", story.own_path, receive.path), conduct);
             Ok(())
         }

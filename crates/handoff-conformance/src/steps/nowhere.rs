@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use crate::{
-    json::hex,
-    story::{Failure, Story},
-};
+use crate::{failure::Failure, json::hex, story::Story};
 
 /// Looks for each marker in everything that came out in this scenario: replies with their headers, pushes, outputs of
 /// hooks, the log, and, where the step says so, the store.

@@ -1,11 +1,7 @@
 //! One receipt, fetched and recomputed by itself.
 
 use super::chain::get;
-use crate::{
-    case::ReceiptCheck,
-    chain::link,
-    story::{Failure, Story},
-};
+use crate::{case::ReceiptCheck, chain::link, failure::Failure, story::Story};
 
 /// Fetches a receipt by its id and recomputes its digest from the bytes that were served.
 pub(super) async fn play(story: &mut Story, step: &ReceiptCheck) -> Result<(), Failure> {

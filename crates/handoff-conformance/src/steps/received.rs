@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use crate::{
     case::{Received, Secrets},
+    failure::Failure,
     matcher::Matcher,
     receiver::Push,
     signature,
-    story::{Failure, Story},
+    story::Story,
 };
 
 /// Waits until as many pushes came as are expected, and holds them against what is expected of them.
@@ -40,7 +41,8 @@ pub(super) async fn play(story: &mut Story, step: &Received) -> Result<(), Failu
         let secrets = values_of(secrets, &story.world.profile.callbacks.secrets)?;
         for (number, push) in (1..).zip(&pushes) {
             let checked = signature::check(push, &secrets);
-            checked.map_err(|problem| Failure::of(format!("push {number}: {problem}")).upon(push.value().to_string()))?;
+            checked
+                .map_err(|problem| Failure::of(format!("push {number}: {problem}")).upon(push.value().to_string()))?;
         }
     }
     let values: Value = pushes.iter().map(Push::value).collect();
@@ -74,7 +76,13 @@ fn counted(story: &Story, path: &str, like: Option<&Matcher>) -> Vec<Push> {
 }
 
 /// No more may come for a time.
-async fn none_for(story: &Story, path: &str, like: Option<&Matcher>, were: usize, time: Duration) -> Result<(), Failure> {
+async fn none_for(
+    story: &Story,
+    path: &str,
+    like: Option<&Matcher>,
+    were: usize,
+    time: Duration,
+) -> Result<(), Failure> {
     let started = Instant::now();
     while started.elapsed() < time {
         story.world.receiver.wait().await;

@@ -3,10 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::call;
-use crate::{
-    case::Call,
-    story::{Failure, Story},
-};
+use crate::{case::Call, failure::Failure, story::Story};
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -18,8 +15,7 @@ pub(super) async fn until(story: &mut Story, call: &Call, within: Duration) -> R
         match call::once(story, call).await {
             Ok(()) => return Ok(()),
             Err(failure) if started.elapsed() >= within => {
-                let problem = format!("after {} ms still: {}", within.as_millis(), failure.problem);
-                return Err(Failure { problem, ..failure });
+                return Err(failure.after(&format!("after {} ms still", within.as_millis())));
             }
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
@@ -31,10 +27,8 @@ pub(super) async fn always(story: &mut Story, call: &Call, time: Duration) -> Re
     let started = Instant::now();
     loop {
         let elapsed = started.elapsed();
-        call::once(story, call).await.map_err(|failure| {
-            let problem = format!("after {} ms: {}", elapsed.as_millis(), failure.problem);
-            Failure { problem, ..failure }
-        })?;
+        let outcome = call::once(story, call).await;
+        outcome.map_err(|failure| failure.after(&format!("after {} ms", elapsed.as_millis())))?;
         if elapsed >= time {
             return Ok(());
         }

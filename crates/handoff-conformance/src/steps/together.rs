@@ -7,8 +7,9 @@ use tokio::sync::Barrier;
 use super::call;
 use crate::{
     case::{Call, Count, Keep, Together},
+    failure::Failure,
     http::{Outgoing, Reply, client},
-    story::{Failure, Story},
+    story::Story,
 };
 
 /// Makes all calls at once, and judges the replies when all are there.
@@ -21,7 +22,8 @@ pub(super) async fn play(story: &mut Story, together: &Together) -> Result<(), F
         }
     }
     let barrier = Barrier::new(ready.len());
-    let sent = ready.into_iter().map(|(call, outgoing, connection)| release(story, &barrier, call, outgoing, connection));
+    let sent =
+        ready.into_iter().map(|(call, outgoing, connection)| release(story, &barrier, call, outgoing, connection));
     let outcomes = future::join_all(sent).await;
     let mut replies = Vec::with_capacity(outcomes.len());
     for (call, outcome) in outcomes {
@@ -48,7 +50,8 @@ pub(super) async fn play(story: &mut Story, together: &Together) -> Result<(), F
         let matcher = story.matcher(like)?;
         let found = replies.iter().find(|reply| matcher.check(Some(&as_value(reply))).is_ok());
         let part = found.and_then(|reply| reply.json()).and_then(|json| json.pointer(pointer)).cloned();
-        let part = part.ok_or_else(|| Failure::of(format!("no reply has what is to be kept as `{name}`")).upon(all(&replies)))?;
+        let part = part
+            .ok_or_else(|| Failure::of(format!("no reply has what is to be kept as `{name}`")).upon(all(&replies)))?;
         story.scope.set(name, part);
     }
     Ok(())
@@ -101,7 +104,7 @@ fn counted(story: &Story, counts: &[Count], replies: &[Reply]) -> Result<(), Fai
         if failures.len() == counts.len()
             && let Some(failure) = failures.into_iter().next()
         {
-            return Err(Failure { problem: format!("a reply fits no description: {}", failure.problem), ..failure }.upon(reply.brief()));
+            return Err(failure.after("a reply fits no description").upon(reply.brief()));
         }
     }
     Ok(())

@@ -44,9 +44,8 @@ pub(super) fn together(members: &Members<'_>) -> Result<Together, Fault> {
         Ok(call)
     });
     let calls: Vec<_> = calls.collect::<Result<_, _>>()?;
-    let counts = members.optional("expect").map_or(Ok(Vec::new()), |place| {
-        place.elements()?.iter().map(count).collect()
-    })?;
+    let counts =
+        members.optional("expect").map_or(Ok(Vec::new()), |place| place.elements()?.iter().map(count).collect())?;
     let judged = |call: &Call| call.expect.status.is_some() || !call.is_answered();
     if counts.is_empty() && !calls.iter().all(judged) {
         return Err(place.fault("must say what is expected: in each call, or in `expect` of them all"));
@@ -56,10 +55,7 @@ pub(super) fn together(members: &Members<'_>) -> Result<Together, Fault> {
 
 fn count(place: &Place<'_>) -> Result<Count, Fault> {
     let members = place.members()?;
-    let count = Count {
-        count: matcher(&members.required("count")?)?,
-        like: expect(&members.required("where")?)?,
-    };
+    let count = Count { count: matcher(&members.required("count")?)?, like: expect(&members.required("where")?)? };
     members.finish()?;
     Ok(count)
 }
@@ -67,17 +63,19 @@ fn count(place: &Place<'_>) -> Result<Count, Fault> {
 fn read(members: &Members<'_>) -> Result<Call, Fault> {
     let line = members.required("call")?;
     let text = line.string()?;
-    if !text.split_once(' ').is_some_and(|(method, path)| {
-        method.bytes().all(|byte| byte.is_ascii_uppercase()) && path.starts_with('/')
-    }) {
+    if !text
+        .split_once(' ')
+        .is_some_and(|(method, path)| method.bytes().all(|byte| byte.is_ascii_uppercase()) && path.starts_with('/'))
+    {
         return Err(line.fault("must be a method and a path, such as `POST /v1/requests`"));
     }
     let credential = members.required("as")?;
     let credential = if credential.value.is_null() { None } else { Some(credential.string()?) };
     let times = members.optional("times").map_or(Ok(1), |place| {
-        u32::try_from(place.integer()?).ok().filter(|times| (1..=200).contains(times)).ok_or_else(|| {
-            place.fault("must be 1 to 200")
-        })
+        u32::try_from(place.integer()?)
+            .ok()
+            .filter(|times| (1..=200).contains(times))
+            .ok_or_else(|| place.fault("must be 1 to 200"))
     })?;
     Ok(Call {
         line: text,

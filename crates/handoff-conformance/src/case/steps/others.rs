@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{all, keep, matcher, optional_matcher, pairs};
 use crate::{
-    case::{Chain, Each, Hook, Nowhere, Outcome, Receive, Received, ReceiptCheck, Secrets, read::flag},
+    case::{Chain, Each, Hook, Nowhere, Outcome, ReceiptCheck, Receive, Received, Secrets, read::flag},
     members::{Fault, Members, Place},
 };
 
@@ -81,9 +81,10 @@ pub(super) fn receive(members: &Members<'_>) -> Result<Receive, Fault> {
     let inner = members.required("receive")?.members()?;
     let statuses = inner.required("statuses")?;
     let read = statuses.elements()?.into_iter().map(|place| {
-        u16::try_from(place.integer()?).ok().filter(|status| (200..600).contains(status)).ok_or_else(|| {
-            place.fault("must be a status from 200 to 599")
-        })
+        u16::try_from(place.integer()?)
+            .ok()
+            .filter(|status| (200..600).contains(status))
+            .ok_or_else(|| place.fault("must be a status from 200 to 599"))
     });
     let read: Vec<_> = read.collect::<Result<_, _>>()?;
     if read.is_empty() {
@@ -93,7 +94,10 @@ pub(super) fn receive(members: &Members<'_>) -> Result<Receive, Fault> {
     let receive = Receive {
         path: path(&inner.required("path")?)?,
         statuses: read,
-        headers: headers.into_iter().map(|(name, value)| (name, value.as_str().unwrap_or_default().to_owned())).collect(),
+        headers: headers
+            .into_iter()
+            .map(|(name, value)| (name, value.as_str().unwrap_or_default().to_owned()))
+            .collect(),
         delay: inner.optional("delay").map_or(Ok(Duration::ZERO), |place| place.duration())?,
     };
     inner.finish()?;
