@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::instructions;
 use crate::layers;
 use crate::run::{Run, show};
+use crate::specification;
 use crate::text;
 use crate::tools;
 
@@ -16,8 +17,15 @@ use crate::tools;
 type Step = fn(&mut Run) -> Result<(), Failure>;
 
 /// The gate: each step's name on the command line, and what it does.
-const GATE: [(&str, Step); 6] =
-    [("test", test), ("format", format), ("lint", lint), ("docs", docs), ("deny", deny), ("text", text)];
+const GATE: [(&str, Step); 7] = [
+    ("test", test),
+    ("format", format),
+    ("lint", lint),
+    ("docs", docs),
+    ("deny", deny),
+    ("rules", rules),
+    ("text", text),
+];
 
 /// Runs the whole gate and stops at the first step that fails.
 pub(crate) fn verify(run: &mut Run) -> Result<(), Failure> {
@@ -83,6 +91,11 @@ pub(crate) fn deny(run: &mut Run) -> Result<(), Failure> {
     })
 }
 
+/// Checks that each rule of the specification is implemented and tested where it says.
+pub(crate) fn rules(run: &mut Run) -> Result<(), Failure> {
+    run.step("rules", specification::check)
+}
+
 /// Checks the text of the tree.
 pub(crate) fn text(run: &mut Run) -> Result<(), Failure> {
     run.step("text", text::check)
@@ -96,10 +109,11 @@ pub(crate) fn fix(run: &mut Run) -> Result<(), Failure> {
     run.step("format", |run| show(&mut run.cargo(&["fmt", "--all"])))
 }
 
-/// Writes the published description of the API anew; a test fails while the tree's is another.
+/// Writes what is made in `spec/` anew; a test and the step `rules` fail while the tree's is another.
 pub(crate) fn spec(run: &mut Run) -> Result<(), Failure> {
     run.step("spec", |run| {
-        show(&mut run.cargo(&["run", "--quiet", "--package", "handoff-http", "--example", "spec", "--", "spec"]))
+        show(&mut run.cargo(&["run", "--quiet", "--package", "handoff-http", "--example", "spec", "--", "spec"]))?;
+        specification::write_map(run)
     })
 }
 

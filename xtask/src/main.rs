@@ -9,7 +9,9 @@
 //! | [`contracts`] | where the contract files are found |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
-//! | [`text`] | the check of the tree's text: paths of one machine, leftovers, long files, undocumented crates |
+//! | [`specification`] | the check that each rule is implemented and tested where the specification says |
+//! | [`text`] | the check of the tree's text: paths of one machine, leftovers, links, long files, undocumented crates |
+//! | [`tree`] | the tree's files and paths |
 #![expect(clippy::print_stdout, reason = "a command for the terminal speaks on standard output")]
 
 mod browser;
@@ -19,8 +21,10 @@ mod gate;
 mod instructions;
 mod layers;
 mod run;
+mod specification;
 mod text;
 mod tools;
+mod tree;
 
 use std::process::ExitCode;
 
@@ -54,9 +58,11 @@ enum Command {
     Deny,
     /// Check the tree's text: paths of one machine, leftovers, long files, undocumented crates and dependencies
     Text,
-    /// Write the published description of the API, `spec/`, anew from the types
+    /// Check that each rule of the specification is implemented and tested where it says
+    Rules,
+    /// Write what is made in `spec/` anew: the description of the API from the types, the map from the chapters
     Spec,
-    /// Run the whole gate, which changes no file: test, format, lint, docs, deny, text
+    /// Run the whole gate, which changes no file: test, format, lint, docs, deny, rules, text
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
@@ -92,6 +98,7 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Docs => gate::docs(run)?,
         Command::Deny => gate::deny(run)?,
         Command::Text => gate::text(run)?,
+        Command::Rules => gate::rules(run)?,
         Command::Spec => gate::spec(run)?,
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,

@@ -5,6 +5,7 @@
 
 mod dependencies;
 mod leftovers;
+mod links;
 mod machine_paths;
 mod rust_files;
 
@@ -24,6 +25,11 @@ pub(crate) fn check(run: &Run) -> Result<(), Failure> {
     for path in tracked.split('\0').filter(|path| !path.is_empty() && !path.ends_with(".lock")) {
         if let Some(text) = read(run.root().join(path))? {
             findings.extend(inspect(path, &text));
+            if path.ends_with(".md") {
+                let exists = |target: &str| run.root().join(target).exists();
+                findings
+                    .extend(links::find(path, &text, exists, |target| read(run.root().join(target)).ok().flatten()));
+            }
         }
     }
     let manifest = read(run.root().join("Cargo.toml"))?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Attempts (C-1, C-2, R3): a window in which somebody is at it, and the one nudge when it lapses.
+//! Attempts (CL-1, CL-2, R3): a window in which somebody is at it, and the one nudge when it lapses.
 
 use super::{
     body,
@@ -48,7 +48,7 @@ impl Arm {
     }
 }
 
-/// Arms a full fresh window, whatever was left of the one before (C-1).
+/// Arms a full fresh window, whatever was left of the one before (CL-1).
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub(super) fn rearm(request: &mut Request, ttl: Option<ExactDuration>, now: Time
     TimerChange::SetAttempt(lapses_at)
 }
 
-/// Tells the waiter that a window lapsed: once a window, and it changes urgency only (R3, C-2).
+/// Tells the waiter that a window lapsed: once a window, and it changes urgency only (R3, CL-2).
 ///
 /// # Errors
 ///

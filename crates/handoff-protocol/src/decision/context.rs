@@ -51,7 +51,7 @@ pub struct Policy {
     pub channels: Arc<Channels>,
     /// The ladder of requests where neither they nor their tenant's policy say anything (rule V-10).
     pub ladder: Arc<Routing>,
-    /// By how much an escalation puts the deadline off (rule C-6).
+    /// By how much an escalation puts the deadline off (rule CL-6).
     pub escalation_extension: ExactDuration,
     /// The people of the tenant, as they are now.
     pub directory: Arc<Directory>,

@@ -50,7 +50,7 @@ impl Escalate {
 
 /// Fires the next rung of a pending request, or the named one (R4). The request stays pending, and it is the same one: more
 /// deliveries and no receipt. A rung that was reached does not fire by itself any more; one that was passed over comes at its
-/// time (rule C-4).
+/// time (rule CL-4).
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ use crate::{
 /// Expires a request whose deadline passed (R6).
 ///
 /// Under `escalate` the next rung fires and the deadline is put off; without a further rung it comes to denial (R4, rule
-/// C-6). Expiry mints no authorization. Repeating this is harmless: a request that ended is not due.
+/// CL-6). Expiry mints no authorization. Repeating this is harmless: a request that ended is not due.
 ///
 /// # Errors
 ///

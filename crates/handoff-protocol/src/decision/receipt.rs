@@ -47,7 +47,7 @@ pub struct Receipt {
     pub request_digest: Digest,
     /// What was shown.
     pub rendered: Rendered,
-    /// The delivery that the answer came through; all null when there is none (reading Q-5).
+    /// The delivery that the answer came through; all null when there is none (rule E-14).
     pub via: Via,
     /// What was needed and what was there.
     pub authority: RecordedAuthority,
@@ -143,7 +143,7 @@ pub struct Via {
 pub struct RecordedAuthority {
     /// The effective requirement.
     pub required: Authority,
-    /// What satisfied it (reading Q-4: a text).
+    /// What satisfied it, a text (rule E-14).
     pub satisfied: Satisfied,
     /// Everybody who agreed, where more than one had to.
     pub endorsements: Vec<Endorsement>,

@@ -96,11 +96,11 @@ pub struct Request {
     pub raised_on_behalf_of: Option<PrincipalId>,
     /// When it was raised.
     pub created_at: Timestamp,
-    /// The deadline; none without a `ttl` and under `park` (rule C-3).
+    /// The deadline; none without a `ttl` and under `park` (rule CL-3).
     pub expires_at: Option<Timestamp>,
     /// When the armed attempt window lapses.
     pub attempt_expires_at: Option<Timestamp>,
-    /// Whether the waiter was told that this window lapsed (rule C-2: once a window).
+    /// Whether the waiter was told that this window lapsed (rule CL-2: once a window).
     #[serde(default)]
     pub attempt_notified: bool,
     /// When a person decided.

@@ -1,0 +1,123 @@
+//! Every case of a directory.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::{Case, read, variables};
+use crate::{json, members::Place};
+
+/// Every case, and the values that all of them share.
+#[derive(Clone, Debug, Default)]
+pub struct Suite {
+    /// The cases, in the order of their ids, numbers by value.
+    pub cases: Vec<Case>,
+    /// Values by name, for every scenario of every case.
+    pub lets: BTreeMap<String, Value>,
+}
+
+/// Loads every `.json` file below a directory as a case, and `bodies.json` beside the directory as the shared values.
+///
+/// # Errors
+///
+/// A line for each file that cannot be read, is not a case, or has the id of another.
+pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
+    let mut faults = Vec::new();
+    let mut files = Vec::new();
+    if let Err(error) = collect(directory, &mut files) {
+        return Err(vec![format!("{}: {error}", directory.display())]);
+    }
+    files.sort();
+    let mut cases: Vec<Case> = Vec::new();
+    let lets = shared(&directory.with_file_name("bodies.json")).unwrap_or_else(|problem| {
+        faults.push(problem);
+        BTreeMap::new()
+    });
+    for file in files {
+        match load_case(&file, &lets) {
+            Ok(case) => match cases.iter().find(|other| other.id == case.id) {
+                Some(other) => faults.push(format!(
+                    "{}: `case` is `{}`, as in {}; each id stands once",
+                    file.display(),
+                    case.id,
+                    other.file.display()
+                )),
+                None => cases.push(case),
+            },
+            Err(problem) => faults.push(problem),
+        }
+    }
+    if cases.is_empty() && faults.is_empty() {
+        faults.push(format!("{}: there is no case here", directory.display()));
+    }
+    cases.sort_by_cached_key(|case| order(&case.id));
+    if faults.is_empty() { Ok(Suite { cases, lets }) } else { Err(faults) }
+}
+
+/// A key by which `C-2` comes before `C-10`, and requirements and invariants before the rest.
+fn order(id: &str) -> (u8, Vec<(String, u64)>) {
+    let group = match id.split(|next: char| next == '-' || next.is_ascii_digit()).next() {
+        Some("C") => 0,
+        Some("I") => 1,
+        _ => 2,
+    };
+    let mut parts = Vec::new();
+    let mut rest = id;
+    while !rest.is_empty() {
+        let digits = rest.find(|next: char| next.is_ascii_digit()).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at_checked(digits).unwrap_or((rest, ""));
+        let end = behind.find(|next: char| !next.is_ascii_digit()).unwrap_or(behind.len());
+        let (number, behind) = behind.split_at_checked(end).unwrap_or((behind, ""));
+        parts.push((word.to_owned(), number.parse().unwrap_or_default()));
+        rest = behind;
+    }
+    (group, parts)
+}
+
+fn load_case(file: &Path, shared: &BTreeMap<String, Value>) -> Result<Case, String> {
+    let named = |problem: String| format!("{}: {problem}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
+    let document = json::read(&text).map_err(named)?;
+    let case = read::case(file, &document).map_err(|fault| named(fault.to_string()))?;
+    variables::check(&document, shared).map_err(|fault| named(fault.to_string()))?;
+    Ok(case)
+}
+
+fn shared(file: &Path) -> Result<BTreeMap<String, Value>, String> {
+    let named = |problem: String| format!("{}: {problem}", file.display());
+    if !file.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
+    let document = json::read(&text).map_err(named)?;
+    let members = Place::whole(&document).members().map_err(|fault| named(fault.to_string()))?;
+    Ok(members.all().into_iter().map(|(name, place)| (name.to_owned(), place.value.clone())).collect())
+}
+
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::order;
+
+    #[test]
+    fn numbers_in_ids_are_ordered_by_value() {
+        let mut ids = ["I1", "C-10", "B-durations", "C-6b", "C-2", "C-6", "I10", "I2"];
+        ids.sort_by_cached_key(|id| order(id));
+        assert_eq!(ids, ["C-2", "C-6", "C-6b", "C-10", "I1", "I2", "I10", "B-durations"]);
+    }
+}

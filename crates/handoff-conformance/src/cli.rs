@@ -1,0 +1,229 @@
+//! The command line.
+
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    case::{self, Suite},
+    deployment::{self, Plan},
+    map::Map,
+    profile::Profile,
+    report, run,
+};
+
+/// A run in which something failed.
+const FAILED: u8 = 1;
+
+/// A run that was refused before it began.
+const REFUSED: u8 = 2;
+
+/// The conformance suite of the decision protocol.
+#[derive(Debug, Parser)]
+#[command(name = "handoff-conformance", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the cases against a deployment: a line a case; exits 1 if any failed, 2 if it could not begin
+    Run {
+        /// The deployment
+        #[arg(long, value_name = "FILE")]
+        profile: PathBuf,
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Compare the cases with the specification's map, and run nothing; exits 2 if they differ
+    Check {
+        #[command(flatten)]
+        what: What,
+    },
+    /// Start a disposable `handoffd` in a directory, and write the profile for it
+    Deploy {
+        #[command(flatten)]
+        plan: Plan,
+        /// Where everything is kept; made if it is not there
+        #[arg(long, value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Restart the server of a directory, on the same port
+    Restart {
+        /// The directory of `deploy`
+        #[arg(long, value_name = "DIR")]
+        directory: PathBuf,
+        /// Where the process is to kill itself; empty is nowhere
+        #[arg(long, value_name = "NAME", default_value = "")]
+        crash_point: String,
+    },
+    /// Stop the server of a directory
+    Stop {
+        /// The directory of `deploy`
+        #[arg(long, value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Deploy in a directory that vanishes, run, and stop
+    Local {
+        #[command(flatten)]
+        plan: Plan,
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        how: How,
+    },
+}
+
+/// Which cases.
+#[derive(Args, Debug)]
+struct What {
+    /// The directory of the cases
+    #[arg(long, value_name = "DIR", default_value = "conformance/cases")]
+    cases: PathBuf,
+    /// The directory of the specification, with its `map.json`
+    #[arg(long, value_name = "DIR", default_value = "spec")]
+    spec: PathBuf,
+    /// Only these cases; the map is not compared then
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    only: Vec<String>,
+}
+
+/// How they are run.
+#[derive(Args, Debug)]
+struct How {
+    /// Where to write the whole result, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// How many scenarios are played at once
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    jobs: usize,
+}
+
+/// Runs the command that the arguments name.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(&[format!("no runtime: {error}")]),
+    };
+    match runtime.block_on(perform(arguments.command)) {
+        Ok(code) => code,
+        Err(problems) => refuse(&problems),
+    }
+}
+
+async fn perform(command: Command) -> Result<ExitCode, Vec<String>> {
+    let one = |problem: String| vec![problem];
+    match command {
+        Command::Run { profile, what, how } => {
+            let profile = Profile::load(&profile).map_err(one)?;
+            let suite = what.suite()?;
+            how.play(&suite, profile).await
+        }
+        Command::Check { what } => {
+            let suite = what.suite()?;
+            say(&format!("{} cases agree with the map\n", suite.cases.len()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Deploy { plan, directory } => {
+            let profile = deployment::deploy(&plan, &directory).await.map_err(one)?;
+            say(&format!("{}\n", profile.display()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Restart { directory, crash_point } => {
+            deployment::restart(&directory, &crash_point).await.map_err(one)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Stop { directory } => {
+            deployment::stop(&directory).await.map_err(one)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Local { plan, what, how } => {
+            let suite = what.suite()?;
+            let directory = tempfile::Builder::new().prefix("handoff-conformance-").tempdir();
+            let directory = directory.map_err(|error| one(format!("no directory for the deployment: {error}")))?;
+            let profile = deployment::deploy(&plan, directory.path()).await.map_err(one)?;
+            let outcome = match Profile::load(&profile) {
+                Ok(profile) => how.play(&suite, profile).await,
+                Err(problem) => Err(one(problem)),
+            };
+            deployment::stop(directory.path()).await.map_err(one)?;
+            outcome
+        }
+    }
+}
+
+impl What {
+    /// The cases that are meant. All of them must agree with the map; where some are named, only these are looked at.
+    fn suite(&self) -> Result<Suite, Vec<String>> {
+        let mut suite = case::load(&self.cases)?;
+        if self.only.is_empty() {
+            let map = Map::load(&self.spec.join("map.json")).map_err(|problem| vec![problem])?;
+            map.compare(&suite)?;
+            return Ok(suite);
+        }
+        let unknown: Vec<_> = self.only.iter().filter(|id| !suite.cases.iter().any(|case| case.id == **id)).collect();
+        if !unknown.is_empty() {
+            return Err(unknown.iter().map(|id| format!("there is no case `{id}`")).collect());
+        }
+        suite.cases.retain(|case| self.only.contains(&case.id));
+        Ok(suite)
+    }
+}
+
+impl How {
+    async fn play(&self, suite: &Suite, profile: Profile) -> Result<ExitCode, Vec<String>> {
+        let started = Instant::now();
+        let shown = profile.clone();
+        let tell = |verdict: &run::Verdict| say(&report::lines(verdict, &shown));
+        let verdicts = run::play(suite, profile.clone(), self.jobs, tell).await.map_err(|problem| vec![problem])?;
+        let took: Duration = started.elapsed();
+        say(&report::totals(&verdicts, took));
+        if let Some(path) = &self.report {
+            let document = report::document(&verdicts, &profile, took);
+            write(path, &format!("{document:#}\n")).map_err(|problem| vec![problem])?;
+        }
+        let good = !verdicts.is_empty() && verdicts.iter().all(run::Verdict::passed);
+        Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Prints; with a reader that went away there is nobody left to tell.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Says, a line each, why nothing was begun.
+fn refuse(problems: &[String]) -> ExitCode {
+    let mut out = std::io::stderr().lock();
+    for problem in problems {
+        let _ = writeln!(out, "handoff-conformance: {problem}");
+    }
+    ExitCode::from(REFUSED)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,169 @@
+//! Calls over HTTP, with the exact bytes of what comes back.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use reqwest::{
+    Client, Method, Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect::Policy,
+};
+use rustls::{ClientConfig, crypto::ring};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use serde_json::Value;
+
+use crate::json;
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// The method.
+    pub method: Method,
+    /// The whole address.
+    pub url: Url,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, if there is one.
+    pub body: Option<Vec<u8>>,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// Each header as it came; names in small letters.
+    pub headers: Vec<(String, String)>,
+    /// The body, to the byte.
+    pub text: String,
+    /// The body as JSON; none where it is empty, and why where it is no strict JSON.
+    pub body: Option<Result<Value, String>>,
+    /// From the sending to the last byte.
+    pub took: Duration,
+}
+
+/// A client with connections of its own. It follows no redirect and knows no proxy.
+///
+/// # Errors
+///
+/// TLS cannot be set up here.
+pub fn client(patience: Duration) -> Result<Client, String> {
+    let tls = |error: rustls::Error| format!("TLS cannot be set up: {error}");
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(tls)?
+        .with_platform_verifier()
+        .map_err(tls)?
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Client::builder()
+        .tls_backend_preconfigured(config)
+        .http1_only()
+        .no_proxy()
+        .redirect(Policy::none())
+        .timeout(patience)
+        .build()
+        .map_err(|error| causes(&error))
+}
+
+impl Outgoing {
+    /// A call of a method and an address, with nothing else.
+    ///
+    /// # Errors
+    ///
+    /// One of them is none.
+    pub fn new(method: &str, url: &str) -> Result<Self, String> {
+        let method = Method::from_bytes(method.as_bytes()).map_err(|_| format!("`{method}` is no method"))?;
+        let url = Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
+        Ok(Self { method, url, headers: HeaderMap::new(), body: None })
+    }
+
+    /// Adds a header.
+    ///
+    /// # Errors
+    ///
+    /// The name or the value cannot be sent.
+    pub fn header(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is no header"))?;
+        let value =
+            HeaderValue::from_bytes(value.as_bytes()).map_err(|_| format!("the header `{name}` cannot be sent"))?;
+        self.headers.insert(header, value);
+        Ok(())
+    }
+
+    /// Sends it and reads the reply to its end.
+    ///
+    /// # Errors
+    ///
+    /// There is no reply, or it breaks off.
+    pub async fn send(self, client: &Client) -> Result<Reply, String> {
+        let started = Instant::now();
+        let mut request = client.request(self.method, self.url).headers(self.headers);
+        if let Some(body) = self.body {
+            request = request.body(body);
+        }
+        let response = request.send().await.map_err(|error| causes(&error))?;
+        let status = response.status().as_u16();
+        let header = |(name, value): (&HeaderName, &HeaderValue)| {
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let headers = response.headers().iter().map(header).collect();
+        let bytes = response.bytes().await.map_err(|error| causes(&error))?;
+        let took = started.elapsed();
+        let (text, body) = match String::from_utf8(bytes.to_vec()) {
+            Ok(text) if text.is_empty() => (text, None),
+            Ok(text) => {
+                let body = json::read(&text);
+                (text, Some(body))
+            }
+            Err(error) => {
+                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                (text, Some(Err("it is not UTF-8".to_owned())))
+            }
+        };
+        Ok(Reply { status, headers, text, body, took })
+    }
+}
+
+impl Reply {
+    /// The value of a header, if it stands once or more; several are joined by commas, as HTTP says.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
+        let of_name = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
+        let values: Vec<_> = self.headers.iter().filter(of_name).map(|(_, value)| value.as_str()).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+
+    /// The body as JSON, if it is.
+    #[must_use]
+    pub fn json(&self) -> Option<&Value> {
+        self.body.as_ref().and_then(|body| body.as_ref().ok())
+    }
+
+    /// Everything that came, as one text.
+    #[must_use]
+    pub fn whole(&self) -> String {
+        let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}\n"));
+        format!("{}\n{}\n{}", self.status, headers.collect::<String>(), self.text)
+    }
+
+    /// The status and the beginning of the body, for a message.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        format!("{} {}", self.status, json::cut(&self.text, 600)).trim_end().to_owned()
+    }
+}
+
+/// An error with everything that caused it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

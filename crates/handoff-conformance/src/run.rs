@@ -1,0 +1,144 @@
+//! Playing a suite against a deployment.
+
+mod waiting;
+
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::{StreamExt as _, stream};
+use serde_json::Value;
+
+use crate::{
+    case::{Case, Scenario, Suite},
+    failure::Failure,
+    http,
+    json::hex,
+    profile::Profile,
+    receiver::Receiver,
+    steps,
+    story::{Story, World},
+};
+
+/// What came of a case.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The case's id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Each scenario.
+    pub scenarios: Vec<Played>,
+    /// The time that its longest scenario took: all of them may be played at once.
+    pub took: Duration,
+}
+
+/// What came of a scenario.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// Its name.
+    pub name: String,
+    /// Whether it is for this deployment.
+    pub applied: bool,
+    /// How it failed, if it did.
+    pub failure: Option<Failure>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Verdict {
+    fn new(case: &Case, scenarios: Vec<Played>) -> Self {
+        let took = scenarios.iter().map(|scenario| scenario.took).max().unwrap_or_default();
+        Self { id: case.id.clone(), title: case.title.clone(), scenarios, took }
+    }
+
+    /// Whether the case passed: at least one scenario applied, and each that did went as it should.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.scenarios.iter().any(|scenario| scenario.applied)
+            && self.scenarios.iter().all(|scenario| scenario.failure.is_none())
+    }
+}
+
+/// Plays every case: those that need the deployment to themselves one by one after the others. Tells each verdict in
+/// the order of the cases, as soon as it and all before it are known.
+///
+/// # Errors
+///
+/// The run cannot begin: the receiver or the client cannot be set up.
+pub async fn play<'suite>(
+    suite: &'suite Suite,
+    profile: Profile,
+    jobs: usize,
+    mut tell: impl FnMut(&Verdict),
+) -> Result<Vec<Verdict>, String> {
+    let profile = Arc::new(profile);
+    let world = World {
+        client: http::client(profile.patience.call())?,
+        receiver: Receiver::start(&profile.receiver).await?,
+        profile,
+    };
+    let mut verdicts = Vec::with_capacity(suite.cases.len());
+    for (exclusive, at_once) in [(false, jobs.max(1)), (true, 1)] {
+        let cases: Vec<&Case> = suite.cases.iter().filter(|case| case.exclusive == exclusive).collect();
+        let of_case = |(number, case): (usize, &&'suite Case)| {
+            let case: &'suite Case = case;
+            case.scenarios.iter().enumerate().map(move |(place, scenario)| (number, case, place, scenario))
+        };
+        let mut scenarios: Vec<_> = cases.iter().enumerate().flat_map(of_case).collect();
+        // What waits longest begins first, so that the end of a run is not one poll that is held.
+        scenarios.sort_by_key(|(.., scenario)| Reverse(waiting::of(&scenario.steps)));
+        let world = &world;
+        let playing = scenarios.into_iter().map(|(number, case, place, scenario)| async move {
+            (number, place, scenario_of(world, &suite.lets, case, scenario).await)
+        });
+        let mut played = stream::iter(playing).buffer_unordered(at_once);
+        let mut open: Vec<Vec<Option<Played>>> = cases.iter().map(|case| vec![None; case.scenarios.len()]).collect();
+        let mut told = 0;
+        while let Some((number, place, one)) = played.next().await {
+            if let Some(slot) = open.get_mut(number).and_then(|scenarios| scenarios.get_mut(place)) {
+                *slot = Some(one);
+            }
+            while let (Some(case), Some(scenarios)) = (cases.get(told), open.get(told)) {
+                let Some(scenarios) = scenarios.iter().cloned().collect::<Option<Vec<_>>>() else { break };
+                let verdict = Verdict::new(case, scenarios);
+                tell(&verdict);
+                verdicts.push(verdict);
+                told += 1;
+            }
+        }
+    }
+    Ok(verdicts)
+}
+
+async fn scenario_of(world: &World, shared: &BTreeMap<String, Value>, case: &Case, scenario: &Scenario) -> Played {
+    let applied = scenario.when.applies(world.profile.level, world.profile.choices.link_only);
+    let started = Instant::now();
+    let failure = match applied {
+        true => told(world, shared, case, scenario).await.err(),
+        false => None,
+    };
+    Played { name: scenario.name.clone(), applied, failure, took: started.elapsed() }
+}
+
+async fn told(
+    world: &World,
+    shared: &BTreeMap<String, Value>,
+    case: &Case,
+    scenario: &Scenario,
+) -> Result<(), Failure> {
+    let mut bytes = [0_u8; 24];
+    getrandom::fill(&mut bytes).map_err(|error| Failure::of(format!("there is no entropy: {error}")))?;
+    let mut story = Story::new(world.clone(), &hex(&bytes));
+    for layer in [shared, &case.lets, &scenario.lets] {
+        story.scope.define_all(layer).map_err(|problem| Failure::of(format!("`let`: {problem}")))?;
+    }
+    steps::play(&mut story, &scenario.steps).await?;
+    match story.met {
+        0 => Err(Failure::of("no reply of the server was judged, so that nothing is shown")),
+        _ => Ok(()),
+    }
+}

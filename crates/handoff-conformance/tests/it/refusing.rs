@@ -1,0 +1,135 @@
+//! What keeps a run from beginning: exit code 2, a line for each reason, and no call.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::fixture::{Fixture, said};
+
+/// Nobody listens there: a run that began would say so in each case.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+#[track_caller]
+fn refused(fixture: &Fixture, reason: &str) {
+    let profile = fixture.profile(NOWHERE);
+    for arguments in [vec!["check"], vec!["run", "--profile", profile.to_str().unwrap()]] {
+        let (code, out, err) = said(&fixture.run(&arguments));
+        assert_eq!(code, Some(2), "{out}{err}");
+        assert_eq!(out, "");
+        assert!(err.lines().any(|line| line.contains(reason)), "{reason}: {err}");
+    }
+}
+
+#[test]
+fn a_suite_that_agrees_with_its_map_is_not_refused() {
+    assert_eq!(said(&Fixture::new().run(&["check"])).0, Some(0));
+}
+
+#[test]
+fn a_case_whose_file_is_missing_is_named() {
+    for id in ["C-1", "C-6b", "C-26", "I21"] {
+        let fixture = Fixture::new();
+        fs::remove_file(fixture.file_of(id)).unwrap();
+        refused(&fixture, &format!("the map names the case `{id}`"));
+    }
+}
+
+#[test]
+fn a_requirement_and_an_invariant_that_the_map_does_not_have_are_named() {
+    let fixture = Fixture::new();
+    fixture.alter_map(|map| {
+        map["requirements"].as_object_mut().unwrap().remove("C-13");
+        map["invariants"]["I7"]["cases"] = json!([]);
+        map["invariants"]["I22"] = json!({"title": "One more", "cases": []});
+    });
+    for reason in ["lacks the requirement C-13", "invariant I7 has no case", "I22, which the protocol does not know"] {
+        refused(&fixture, reason);
+    }
+}
+
+#[test]
+fn a_case_and_the_map_must_name_each_other() {
+    let fixture = Fixture::new();
+    fixture.write_case("C-2", |case| case["requirements"] = json!(["C-3"]));
+    refused(&fixture, "the map names the case `C-2` for the requirement C-2, and the case does not name it");
+    refused(&fixture, "the case `C-2` names the requirement C-3, and the map does not name the case for it");
+    let stray = Fixture::new();
+    stray.write_case("C-2", |case| case["requirements"] = json!([]));
+    refused(&stray, "the case `C-2` names no rule");
+    let ruled = Fixture::new();
+    ruled.write_case("C-2", |case| case["rules"] = json!(["B-99"]));
+    refused(&ruled, "the case `C-2` names the rule B-99");
+}
+
+#[test]
+fn a_case_of_a_higher_level_than_what_it_tests_is_named() {
+    let fixture = Fixture::new();
+    fixture.write_case("C-2", |case| case["level"] = json!(2));
+    refused(&fixture, "the requirement C-2 is of level 1, and its case `C-2` of level 2");
+}
+
+#[test]
+fn what_is_no_case_is_named_by_its_file_and_member() {
+    for (spoil, reason) in [
+        (json!({"comment": "x"}), "`comment` is not a member that is known here"),
+        (json!({"case": "C-3"}), "`case` must be the name of the file"),
+        (json!({"title": ""}), "`title` must be one line"),
+        (json!({"level": 3}), "`level` must be 1 or 2"),
+        (json!({"scenarios": []}), "`scenarios` must have one that applies"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write_case("C-2", |case| {
+            for (name, value) in spoil.as_object().unwrap() {
+                case[name] = value.clone();
+            }
+        });
+        refused(&fixture, &format!("C-2.json: {reason}"));
+    }
+}
+
+#[test]
+fn what_is_no_step_is_named_by_its_place() {
+    let call = |expect| json!({"call": "GET /v1/meta", "as": null, "expect": expect});
+    for (step, reason) in [
+        (json!({"why": "nothing"}), "`scenarios[0].steps[0]` must have exactly one of"),
+        (json!({"call": "GET /v1/meta", "hook": "log", "as": null}), "steps[0]` must have exactly one of"),
+        (json!({"call": "meta", "as": null}), "steps[0].call` must be a method and a path"),
+        (json!({"call": "GET /v1/meta", "expect": {"status": 200}}), "steps[0].as` is missing"),
+        (json!({"call": "GET /v1/meta", "as": null}), "steps[0]` must say in `expect` which `status`"),
+        (call(json!({"status": {"$contians": 1}})), "expect.status.$contians` is not a matcher"),
+        (call(json!({"status": 200, "stauts": 200})), "expect.stauts` is not a member"),
+        (json!({"set": {"a": 1}}), "`scenarios[0].steps` must hold at least one call"),
+        (call(json!({"status": "${nothing}"})), "names the variable `nothing`, which is not there yet"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write_case("C-2", |case| case["scenarios"][0]["steps"] = json!([step]));
+        refused(&fixture, reason);
+    }
+}
+
+#[test]
+fn a_file_with_a_name_twice_and_two_files_with_one_id_are_refused() {
+    let fixture = Fixture::new();
+    let text = fs::read_to_string(fixture.file_of("C-2")).unwrap().replacen('{', "{\"level\":1,", 1);
+    fs::write(fixture.file_of("C-2"), text).unwrap();
+    refused(&fixture, "`/level` stands twice");
+    let twice = Fixture::new();
+    let below = twice.file_of("C-2").with_file_name("below");
+    fs::create_dir(&below).unwrap();
+    fs::copy(twice.file_of("C-2"), below.join("C-2.json")).unwrap();
+    refused(&twice, "each id stands once");
+}
+
+#[test]
+fn a_profile_that_cannot_be_used_and_a_case_that_is_not_there_are_refused() {
+    let fixture = Fixture::new();
+    let profile = fixture.profile(NOWHERE);
+    let profile = profile.to_str().unwrap();
+    let (code, _, err) = said(&fixture.run(&["run", "--profile", profile, "--only", "C-99"]));
+    assert_eq!((code, err.as_str()), (Some(2), "handoff-conformance: there is no case `C-99`\n"));
+    fs::write(profile, "base_url = \"http://127.0.0.1:9\"\nlevel = 1\n[credentials.machine]\ntoken = secret-token\n")
+        .unwrap();
+    let (code, _, err) = said(&fixture.run(&["run", "--profile", profile]));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("line 4") && !err.contains("secret-token"), "{err}");
+}
