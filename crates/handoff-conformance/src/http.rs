@@ -44,12 +44,22 @@ pub struct Reply {
     pub took: Duration,
 }
 
+/// What becomes of a connection after a call.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum After {
+    /// It is closed. A server may end a connection after any reply, and a call that is just being sent over it would fail
+    /// through nobody's fault.
+    Close,
+    /// It carries the next call.
+    Keep,
+}
+
 /// A client with connections of its own. It follows no redirect and knows no proxy.
 ///
 /// # Errors
 ///
 /// TLS cannot be set up here.
-pub fn client(patience: Duration) -> Result<Client, String> {
+pub fn client(patience: Duration, after: After) -> Result<Client, String> {
     let tls = |error: rustls::Error| format!("TLS cannot be set up: {error}");
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -64,6 +74,7 @@ pub fn client(patience: Duration) -> Result<Client, String> {
         .no_proxy()
         .redirect(Policy::none())
         .timeout(patience)
+        .pool_max_idle_per_host(if after == After::Keep { 1 } else { 0 })
         .build()
         .map_err(|error| causes(&error))
 }

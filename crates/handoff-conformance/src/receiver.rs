@@ -206,13 +206,13 @@ impl Push {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::{Outgoing, client};
+    use crate::http::{After, Outgoing, client};
 
     async fn post(url: &str, body: &str) -> u16 {
         let mut outgoing = Outgoing::new("POST", url).unwrap();
         outgoing.header("X-Mark", "here").unwrap();
         outgoing.body = Some(body.as_bytes().to_vec());
-        outgoing.send(&client(Duration::from_secs(5)).unwrap()).await.unwrap().status
+        outgoing.send(&client(Duration::from_secs(5), After::Close).unwrap()).await.unwrap().status
     }
 
     #[tokio::test]

@@ -4,18 +4,16 @@ mod waiting;
 
 use std::{
     cmp::Reverse,
-    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use futures::{StreamExt as _, stream};
-use serde_json::Value;
 
 use crate::{
     case::{Case, Scenario, Suite},
     failure::Failure,
-    http,
+    http::{self, After},
     json::hex,
     profile::Profile,
     receiver::Receiver,
@@ -96,7 +94,7 @@ pub async fn play<'suite>(
 ) -> Result<Vec<Verdict>, String> {
     let profile = Arc::new(profile);
     let world = World {
-        client: http::client(profile.patience.call())?,
+        client: http::client(profile.patience.call(), After::Close)?,
         receiver: Receiver::start(&profile.receiver).await?,
         profile,
     };
@@ -114,7 +112,7 @@ pub async fn play<'suite>(
         scenarios.sort_by_key(|(_, case, _, scenario)| Reverse((is_first(case), waiting::of(&scenario.steps))));
         let world = &world;
         let playing = scenarios.into_iter().map(|(number, case, place, scenario)| async move {
-            let playing = scenario_of(world, &suite.lets, case, scenario);
+            let playing = scenario_of(world, case, scenario);
             let Some(deadline) = conduct.deadline else { return (number, place, playing.await) };
             let left = deadline.saturating_sub(begun.elapsed());
             let played =
@@ -154,26 +152,21 @@ impl Played {
     }
 }
 
-async fn scenario_of(world: &World, shared: &BTreeMap<String, Value>, case: &Case, scenario: &Scenario) -> Played {
+async fn scenario_of(world: &World, case: &Case, scenario: &Scenario) -> Played {
     let applied = scenario.when.applies(world.profile.level, world.profile.choices.link_only);
     let started = Instant::now();
     let failure = match applied {
-        true => told(world, shared, case, scenario).await.err(),
+        true => told(world, case, scenario).await.err(),
         false => None,
     };
     Played { name: scenario.name.clone(), applied, failure, took: started.elapsed() }
 }
 
-async fn told(
-    world: &World,
-    shared: &BTreeMap<String, Value>,
-    case: &Case,
-    scenario: &Scenario,
-) -> Result<(), Failure> {
+async fn told(world: &World, case: &Case, scenario: &Scenario) -> Result<(), Failure> {
     let mut bytes = [0_u8; 24];
     getrandom::fill(&mut bytes).map_err(|error| Failure::of(format!("there is no entropy: {error}")))?;
     let mut story = Story::new(world.clone(), &hex(&bytes));
-    for layer in [shared, &case.lets, &scenario.lets] {
+    for layer in [&case.lets, &scenario.lets] {
         story.scope.define_all(layer).map_err(|problem| Failure::of(format!("`let`: {problem}")))?;
     }
     steps::play(&mut story, &scenario.steps).await?;

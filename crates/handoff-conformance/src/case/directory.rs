@@ -1,26 +1,21 @@
 //! Every case of a directory.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
-
 use super::{Case, read, variables};
-use crate::{json, members::Place};
+use crate::json;
 
-/// Every case, and the values that all of them share.
+/// Every case.
 #[derive(Clone, Debug, Default)]
 pub struct Suite {
     /// The cases, in the order of their ids, numbers by value.
     pub cases: Vec<Case>,
-    /// Values by name, for every scenario of every case.
-    pub lets: BTreeMap<String, Value>,
 }
 
-/// Loads every `.json` file below a directory as a case, and `bodies.json` beside the directory as the shared values.
+/// Loads every `.json` file below a directory as a case.
 ///
 /// # Errors
 ///
@@ -33,12 +28,8 @@ pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
     }
     files.sort();
     let mut cases: Vec<Case> = Vec::new();
-    let lets = shared(&directory.with_file_name("bodies.json")).unwrap_or_else(|problem| {
-        faults.push(problem);
-        BTreeMap::new()
-    });
     for file in files {
-        match load_case(&file, &lets) {
+        match load_case(&file) {
             Ok(case) => match cases.iter().find(|other| other.id == case.id) {
                 Some(other) => faults.push(format!(
                     "{}: `case` is `{}`, as in {}; each id stands once",
@@ -55,7 +46,7 @@ pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
         faults.push(format!("{}: there is no case here", directory.display()));
     }
     cases.sort_by_cached_key(|case| order(&case.id));
-    if faults.is_empty() { Ok(Suite { cases, lets }) } else { Err(faults) }
+    if faults.is_empty() { Ok(Suite { cases }) } else { Err(faults) }
 }
 
 /// A key by which `C-2` comes before `C-10`, and requirements and invariants before the rest.
@@ -78,24 +69,13 @@ fn order(id: &str) -> (u8, Vec<(String, u64)>) {
     (group, parts)
 }
 
-fn load_case(file: &Path, shared: &BTreeMap<String, Value>) -> Result<Case, String> {
+fn load_case(file: &Path) -> Result<Case, String> {
     let named = |problem: String| format!("{}: {problem}", file.display());
     let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
     let document = json::read(&text).map_err(named)?;
     let case = read::case(file, &document).map_err(|fault| named(fault.to_string()))?;
-    variables::check(&document, shared).map_err(|fault| named(fault.to_string()))?;
+    variables::check(&document).map_err(|fault| named(fault.to_string()))?;
     Ok(case)
-}
-
-fn shared(file: &Path) -> Result<BTreeMap<String, Value>, String> {
-    let named = |problem: String| format!("{}: {problem}", file.display());
-    if !file.exists() {
-        return Ok(BTreeMap::new());
-    }
-    let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
-    let document = json::read(&text).map_err(named)?;
-    let members = Place::whole(&document).members().map_err(|fault| named(fault.to_string()))?;
-    Ok(members.all().into_iter().map(|(name, place)| (name.to_owned(), place.value.clone())).collect())
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {

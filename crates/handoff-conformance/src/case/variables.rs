@@ -3,7 +3,7 @@
 //! A name that is misspelled would else be found only in the middle of a run, or never, where a scenario is for other
 //! deployments.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
@@ -12,13 +12,13 @@ use crate::{
     scope::{is_built_in, names},
 };
 
-/// Looks through the scenarios of a case, from the names that every case has.
+/// Looks through the scenarios of a case.
 ///
 /// # Errors
 ///
 /// The first place that names a variable which is not there yet.
-pub(super) fn check(document: &Value, shared: &BTreeMap<String, Value>) -> Result<(), Fault> {
-    let mut known: BTreeSet<String> = shared.keys().cloned().collect();
+pub(super) fn check(document: &Value) -> Result<(), Fault> {
+    let mut known = BTreeSet::new();
     lets(document, "", &mut known)?;
     for (index, scenario) in array(document, "scenarios").iter().enumerate() {
         let path = format!("scenarios[{index}]");
@@ -84,8 +84,8 @@ mod tests {
     use super::*;
 
     fn checked(steps: &Value) -> Result<(), Fault> {
-        let shared = BTreeMap::from([("ask".to_owned(), json!({}))]);
-        check(&json!({"let": {"more": "${ask}"}, "scenarios": [{"let": {"b": "${more/x}"}, "steps": steps}]}), &shared)
+        let lets = json!({"more": "${ask}", "ask": {}});
+        check(&json!({"let": lets, "scenarios": [{"let": {"b": "${more/x}"}, "steps": steps}]}))
     }
 
     #[test]

@@ -8,10 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use tokio::net::TcpStream;
-
 use super::{Server, remembered};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// What the server says once it takes connections.
+const LISTENING: &str = "listening on 127.0.0.1:";
 
 /// Longer than a start takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,6 +28,7 @@ pub(super) async fn start(server: Server, directory: &Path, crash_point: &str) -
     let log_path = directory.join("log");
     let log = || fs::OpenOptions::new().create(true).append(true).open(&log_path);
     let failed = |error: std::io::Error| format!("the server cannot be started: {error}");
+    let before = fs::metadata(&log_path).ok().and_then(|log| usize::try_from(log.len()).ok()).unwrap_or_default();
     let mut command = Command::new(&server.program);
     command.arg("--config").arg(directory.join("handoffd.toml")).arg("serve");
     command.current_dir(directory).env_clear();
@@ -45,7 +47,10 @@ pub(super) async fn start(server: Server, directory: &Path, crash_point: &str) -
     fs::write(remembered(directory), text + "\n").map_err(failed)?;
     let started = Instant::now();
     loop {
-        if TcpStream::connect(("127.0.0.1", server.port)).await.is_ok() {
+        // Not whether somebody takes connections there: for a moment, that can be the server before.
+        let said = fs::read(&log_path).unwrap_or_default();
+        let said = String::from_utf8_lossy(said.get(before..).unwrap_or_default()).into_owned();
+        if said.contains(LISTENING) {
             return Ok(());
         }
         let ended = child.try_wait().map_err(failed)?.is_some();
@@ -53,7 +58,6 @@ pub(super) async fn start(server: Server, directory: &Path, crash_point: &str) -
             // It may have ended by itself.
             let _ = child.kill();
             let _ = child.wait();
-            let said = fs::read_to_string(&log_path).unwrap_or_default();
             let end: Vec<_> = said.lines().rev().take(3).collect();
             return Err(format!("the server did not start: {}", end.join(" | ")));
         }
@@ -95,14 +99,19 @@ fn running(server: &Server, directory: &Path) -> Option<Pid> {
 }
 
 /// Whether the process runs and is the server of this directory: ids are given again, and one that ended may stay in the
-/// table until somebody asks for it.
+/// table until somebody asks for it. One that is ending runs: it may still hold its port, and has no command line any more.
 fn runs(process: Pid, directory: &Path) -> bool {
     if test_kill_process(process).is_err() {
         return false;
     }
-    match fs::read(format!("/proc/{}/cmdline", process.as_raw_nonzero())) {
-        Ok(line) => String::from_utf8_lossy(&line).contains(&directory.join("handoffd.toml").display().to_string()),
+    let of_process = |file: &str| fs::read(format!("/proc/{}/{file}", process.as_raw_nonzero()));
+    let (Ok(line), Ok(status)) = (of_process("cmdline"), of_process("stat")) else {
         // Where there is no such table, the id is all there is to go by.
-        Err(_) => !Path::new("/proc/self/cmdline").exists(),
-    }
+        return !Path::new("/proc/self/stat").exists();
+    };
+    let ours = directory.join("handoffd.toml").display().to_string();
+    // Behind the program's name, which may hold anything, the first letter is the state.
+    let status = String::from_utf8_lossy(&status);
+    let ended = status.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X']));
+    !ended && (line.is_empty() || String::from_utf8_lossy(&line).contains(&ours))
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     case::{Call, Content, Expect, Keep, Raw},
     failure::Failure,
-    http::{Outgoing, Reply},
+    http::{After, Outgoing, Reply, client},
     matcher::Mismatch,
     story::Story,
 };
@@ -159,7 +159,7 @@ fn build(story: &Story, call: &Call) -> Result<Outgoing, String> {
 
 /// Sends, and drops the connection after a time in which nothing may come.
 async fn hang_up(story: &Story, outgoing: Outgoing, time: Duration) -> Result<(), Failure> {
-    let own = crate::http::client(story.world.profile.patience.call()).map_err(Failure::of)?;
+    let own = client(story.world.profile.patience.call(), After::Close).map_err(Failure::of)?;
     match tokio::time::timeout(time, outgoing.send(&own)).await {
         Err(_) => Ok(()),
         Ok(Err(problem)) => Err(Failure::of(format!("the connection failed before it was dropped: {problem}"))),

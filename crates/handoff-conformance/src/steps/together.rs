@@ -8,7 +8,7 @@ use super::call;
 use crate::{
     case::{Call, Count, Keep, Together},
     failure::Failure,
-    http::{Outgoing, Reply, client},
+    http::{After, Outgoing, Reply, client},
     story::Story,
 };
 
@@ -60,7 +60,7 @@ pub(super) async fn play(story: &mut Story, together: &Together) -> Result<(), F
 /// A connection of its own that has carried a call already.
 async fn open(story: &Story) -> Result<reqwest::Client, Failure> {
     let profile = &story.world.profile;
-    let own = client(profile.patience.call()).map_err(Failure::of)?;
+    let own = client(profile.patience.call(), After::Keep).map_err(Failure::of)?;
     let warm = Outgoing::new("GET", &format!("{}/v1/meta", profile.base_url)).map_err(Failure::of)?;
     warm.send(&own).await.map_err(|problem| Failure::of(format!("no connection can be opened: {problem}")))?;
     Ok(own)
