@@ -4,6 +4,7 @@
 //! tree; [`fix`] and [`spec`] do, and check nothing.
 
 use crate::browser::Browser;
+use crate::conformance;
 use crate::contracts::Contracts;
 use crate::failure::Failure;
 use crate::instructions;
@@ -117,8 +118,8 @@ pub(crate) fn spec(run: &mut Run) -> Result<(), Failure> {
     })
 }
 
-/// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length. Then counts
-/// instructions, which needs valgrind.
+/// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length. Then runs the
+/// conformance suite, without faults and with each, and counts instructions, which needs valgrind.
 ///
 /// Doc tests are not among them: an ignored doc test is an example that cannot run.
 pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
@@ -132,7 +133,19 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
         let mut command = run.cargo(&long);
         show(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1"))))
     })?;
+    conformance(run)?;
+    planted(run, false)?;
     instructions(run)
+}
+
+/// Runs the conformance suite against a disposable server, at both levels.
+pub(crate) fn conformance(run: &mut Run) -> Result<(), Failure> {
+    run.step("conformance", conformance::check)
+}
+
+/// Plants one fault after the other, and sees that each turns a case of the suite red.
+pub(crate) fn planted(run: &mut Run, write: bool) -> Result<(), Failure> {
+    run.step("planted faults", |run| conformance::planted(run, write))
 }
 
 /// Counts the instructions of what is done most, and holds them against the record.

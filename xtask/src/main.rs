@@ -6,6 +6,7 @@
 //! | [`run`] | how a step is announced, timed and, when it fails, reported |
 //! | [`tools`] | what is looked for, and installed, before a step needs it |
 //! | [`browser`] | what the pages are looked at with |
+//! | [`conformance`] | the conformance suite against our own server, as it is and with faults planted |
 //! | [`contracts`] | where the contract files are found |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
@@ -15,6 +16,7 @@
 #![expect(clippy::print_stdout, reason = "a command for the terminal speaks on standard output")]
 
 mod browser;
+mod conformance;
 mod contracts;
 mod failure;
 mod gate;
@@ -66,8 +68,18 @@ enum Command {
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
-    /// Run the long tests (the ignored ones) in release mode, then count instructions
+    /// Run the long tests (the ignored ones) in release mode, the conformance suite with planted faults, then count
+    /// instructions
     Full,
+    /// Run the conformance suite against a disposable server at both levels
+    Conformance {
+        /// Plant one fault after the other instead; each must turn a case red
+        #[arg(long)]
+        planted: bool,
+        /// Run the whole suite for each fault, and write conformance/planted-faults.md anew
+        #[arg(long, requires = "planted")]
+        write: bool,
+    },
     /// Take pictures of every page, at phone and desktop size, in light and dark, into target/screenshots
     Screenshots,
     /// Count the instructions of a raise, an answer and a verification; more than 5 percent above the record is a failure
@@ -103,6 +115,8 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,
+        Command::Conformance { planted: false, .. } => gate::conformance(run)?,
+        Command::Conformance { planted: true, write } => gate::planted(run, write)?,
         Command::Screenshots => gate::screenshots(run)?,
         Command::Instructions { record: true } => run.step("record of instructions", instructions::record)?,
         Command::Instructions { record: false } => gate::instructions(run)?,

@@ -11,10 +11,12 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     case::{self, Suite},
-    deployment::{self, Plan},
+    deployment::{self, Disposable, Plan},
     map::Map,
+    planted,
     profile::Profile,
-    report, run,
+    report,
+    run::{self, Conduct},
 };
 
 /// A run in which something failed.
@@ -71,6 +73,13 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         directory: PathBuf,
     },
+    /// Plant one fault after the other, and tell which cases each turns red; exits 1 if one turns none red
+    Planted {
+        #[command(flatten)]
+        planting: Planting,
+        #[command(flatten)]
+        what: What,
+    },
     /// Deploy in a directory that vanishes, run, and stop
     Local {
         #[command(flatten)]
@@ -80,6 +89,29 @@ enum Command {
         #[command(flatten)]
         how: How,
     },
+}
+
+/// What to plant.
+#[derive(Args, Debug)]
+struct Planting {
+    /// A `handoffd` that was built with the feature `planted-faults`
+    #[arg(long, value_name = "PATH")]
+    server: PathBuf,
+    /// Only these faults
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    faults: Vec<String>,
+    /// How many scenarios are played at once against each deployment
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    jobs: usize,
+    /// How many deployments there are at once
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    at_once: usize,
+    /// End with the first case that turns red, of each fault
+    #[arg(long, conflicts_with = "write")]
+    until_red: bool,
+    /// Where to write the page that names the cases which each fault turns red
+    #[arg(long, value_name = "FILE", conflicts_with = "faults")]
+    write: Option<PathBuf>,
 }
 
 /// Which cases.
@@ -147,18 +179,40 @@ async fn perform(command: Command) -> Result<ExitCode, Vec<String>> {
             deployment::stop(&directory).await.map_err(one)?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Planted { planting, what } => tokio::select! {
+            outcome = planting.plant(what.suite()?) => outcome.map_err(one),
+            _ = tokio::signal::ctrl_c() => Err(one("interrupted".to_owned())),
+        },
         Command::Local { plan, what, how } => {
             let suite = what.suite()?;
-            let directory = tempfile::Builder::new().prefix("handoff-conformance-").tempdir();
-            let directory = directory.map_err(|error| one(format!("no directory for the deployment: {error}")))?;
-            let profile = deployment::deploy(&plan, directory.path()).await.map_err(one)?;
-            let outcome = match Profile::load(&profile) {
-                Ok(profile) => how.play(&suite, profile).await,
-                Err(problem) => Err(one(problem)),
-            };
-            deployment::stop(directory.path()).await.map_err(one)?;
-            outcome
+            let deployment = Disposable::start(&plan).await.map_err(one)?;
+            let profile = deployment.profile().map_err(one)?;
+            // What is dropped is ended, also when somebody does not want to wait.
+            tokio::select! {
+                outcome = how.play(&suite, profile) => outcome,
+                _ = tokio::signal::ctrl_c() => Err(one("interrupted".to_owned())),
+            }
         }
+    }
+}
+
+impl Planting {
+    async fn plant(&self, suite: Suite) -> Result<ExitCode, String> {
+        let faults = planted::list(&self.server, &self.faults).await?;
+        let trial = planted::Trial {
+            server: self.server.clone(),
+            suite,
+            jobs: self.jobs,
+            at_once: self.at_once,
+            until_red: self.until_red,
+        };
+        let found = trial.play(faults, |found| say(&planted::line(found))).await?;
+        say(&planted::totals(&found));
+        if let Some(path) = &self.write {
+            write(path, &planted::page(&found))?;
+        }
+        let good = found.iter().all(|found| !found.cases.is_empty());
+        Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
     }
 }
 
@@ -185,7 +239,8 @@ impl How {
         let started = Instant::now();
         let shown = profile.clone();
         let tell = |verdict: &run::Verdict| say(&report::lines(verdict, &shown));
-        let verdicts = run::play(suite, profile.clone(), self.jobs, tell).await.map_err(|problem| vec![problem])?;
+        let conduct = Conduct { jobs: self.jobs, ..Conduct::default() };
+        let verdicts = run::play(suite, profile.clone(), &conduct, tell).await.map_err(|problem| vec![problem])?;
         let took: Duration = started.elapsed();
         say(&report::totals(&verdicts, took));
         if let Some(path) = &self.report {

@@ -18,6 +18,7 @@
 //! | [`chain`], [`signature`], [`json`] | receipts, callbacks and canonical JSON, recomputed |
 //! | [`report`] | a line a case, and the whole as JSON |
 //! | [`deployment`] | disposable deployments of `handoffd` |
+//! | [`planted`] | faults planted on purpose, and which cases turn red |
 //! | [`cli`] | the command line |
 
 pub mod case;
@@ -31,6 +32,7 @@ pub mod json;
 pub mod map;
 pub mod matcher;
 pub mod members;
+pub mod planted;
 pub mod profile;
 pub mod receiver;
 pub mod report;

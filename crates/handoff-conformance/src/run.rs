@@ -23,6 +23,25 @@ use crate::{
     story::{Story, World},
 };
 
+/// How a run is conducted.
+#[derive(Clone, Debug)]
+pub struct Conduct {
+    /// How many scenarios are played at once.
+    pub jobs: usize,
+    /// After which time the run ends; what is not over by then has failed.
+    pub deadline: Option<Duration>,
+    /// Whether the run ends with the first scenario that fails; only what is known by then is told.
+    pub until_red: bool,
+    /// The rules whose cases come first.
+    pub first: Vec<String>,
+}
+
+impl Default for Conduct {
+    fn default() -> Self {
+        Self { jobs: 32, deadline: None, until_red: false, first: Vec::new() }
+    }
+}
+
 /// What came of a case.
 #[derive(Clone, Debug)]
 pub struct Verdict {
@@ -72,7 +91,7 @@ impl Verdict {
 pub async fn play<'suite>(
     suite: &'suite Suite,
     profile: Profile,
-    jobs: usize,
+    conduct: &Conduct,
     mut tell: impl FnMut(&Verdict),
 ) -> Result<Vec<Verdict>, String> {
     let profile = Arc::new(profile);
@@ -82,7 +101,8 @@ pub async fn play<'suite>(
         profile,
     };
     let mut verdicts = Vec::with_capacity(suite.cases.len());
-    for (exclusive, at_once) in [(false, jobs.max(1)), (true, 1)] {
+    let begun = Instant::now();
+    for (exclusive, at_once) in [(false, conduct.jobs.max(1)), (true, 1)] {
         let cases: Vec<&Case> = suite.cases.iter().filter(|case| case.exclusive == exclusive).collect();
         let of_case = |(number, case): (usize, &&'suite Case)| {
             let case: &'suite Case = case;
@@ -90,15 +110,27 @@ pub async fn play<'suite>(
         };
         let mut scenarios: Vec<_> = cases.iter().enumerate().flat_map(of_case).collect();
         // What waits longest begins first, so that the end of a run is not one poll that is held.
-        scenarios.sort_by_key(|(.., scenario)| Reverse(waiting::of(&scenario.steps)));
+        let is_first = |case: &Case| case.rules.iter().any(|rule| conduct.first.contains(rule));
+        scenarios.sort_by_key(|(_, case, _, scenario)| Reverse((is_first(case), waiting::of(&scenario.steps))));
         let world = &world;
         let playing = scenarios.into_iter().map(|(number, case, place, scenario)| async move {
-            (number, place, scenario_of(world, &suite.lets, case, scenario).await)
+            let playing = scenario_of(world, &suite.lets, case, scenario);
+            let Some(deadline) = conduct.deadline else { return (number, place, playing.await) };
+            let left = deadline.saturating_sub(begun.elapsed());
+            let played =
+                tokio::time::timeout(left, playing).await.unwrap_or_else(|_| Played::cut_off(scenario, deadline));
+            (number, place, played)
         });
         let mut played = stream::iter(playing).buffer_unordered(at_once);
         let mut open: Vec<Vec<Option<Played>>> = cases.iter().map(|case| vec![None; case.scenarios.len()]).collect();
         let mut told = 0;
         while let Some((number, place, one)) = played.next().await {
+            if conduct.until_red && one.failure.is_some() {
+                let verdict = cases.get(number).map(|case| Verdict::new(case, vec![one]));
+                verdict.iter().for_each(&mut tell);
+                verdicts.extend(verdict);
+                return Ok(verdicts);
+            }
             if let Some(slot) = open.get_mut(number).and_then(|scenarios| scenarios.get_mut(place)) {
                 *slot = Some(one);
             }
@@ -112,6 +144,14 @@ pub async fn play<'suite>(
         }
     }
     Ok(verdicts)
+}
+
+impl Played {
+    /// A scenario that was not over when the run ended.
+    fn cut_off(scenario: &Scenario, deadline: Duration) -> Self {
+        let failure = Failure::of(format!("the run was ended after {} seconds", deadline.as_secs()));
+        Self { name: scenario.name.clone(), applied: true, failure: Some(failure), took: deadline }
+    }
 }
 
 async fn scenario_of(world: &World, shared: &BTreeMap<String, Value>, case: &Case, scenario: &Scenario) -> Played {

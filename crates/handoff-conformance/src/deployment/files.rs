@@ -86,7 +86,7 @@ fn profile(
         text.push_str(&format!("{name} = {}\n", quoted(secret)));
     }
     text.push_str("\n[hooks]\n");
-    for (name, command) in hooks(directory, program) {
+    for (name, command) in hooks(directory, program, &plan.variables) {
         let words: Vec<_> = command.iter().map(|word| quoted(word)).collect();
         text.push_str(&format!("{name} = [{}]\n", words.join(", ")));
     }
@@ -94,17 +94,24 @@ fn profile(
 }
 
 /// What each hook runs.
-fn hooks(directory: &Path, program: &Path) -> Vec<(&'static str, Vec<String>)> {
+fn hooks(directory: &Path, program: &Path, variables: &[(String, String)]) -> Vec<(&'static str, Vec<String>)> {
     let text = |path: &Path| path.display().to_string();
     let database = text(&directory.join("handoff.db"));
     let sql = |statement: &str| {
         ["sqlite3", "-batch", "-cmd", ".timeout 20000", &database, statement].map(str::to_owned).to_vec()
     };
     let configuration = text(&directory.join("handoffd.toml"));
-    let own = |arguments: &[&str]| {
-        let words = [text(program), "--config".to_owned(), configuration.clone()];
-        words.into_iter().chain(arguments.iter().map(|&word| word.to_owned())).collect::<Vec<_>>()
+    let bare = |arguments: &[&str]| {
+        let mut words = Vec::new();
+        if !variables.is_empty() {
+            words.push("env".to_owned());
+            words.extend(variables.iter().map(|(name, value)| format!("{name}={value}")));
+        }
+        words.push(text(program));
+        words.extend(arguments.iter().map(|&word| word.to_owned()));
+        words
     };
+    let own = |arguments: &[&str]| bare(&[&["--config", &configuration], arguments].concat());
     vec![
         ("read_title", sql("SELECT title FROM requests WHERE id = '{request}'")),
         ("change_title", sql("UPDATE requests SET title = '{title}' WHERE id = '{request}'")),
@@ -116,7 +123,7 @@ fn hooks(directory: &Path, program: &Path) -> Vec<(&'static str, Vec<String>)> {
             own(&["inject-channel-message", "--request", "{request}", "--channel", "{channel}", "--text", "{text}"]),
         ),
         ("observe_page_change", own(&["observe-page-change", "--request", "{request}"])),
-        ("canonicalize", vec![text(program), "canonicalize".to_owned(), "--json={json}".to_owned()]),
+        ("canonicalize", bare(&["canonicalize", "--json={json}"])),
         ("log", vec!["cat".to_owned(), text(&directory.join("log"))]),
         (
             "store",

@@ -20,8 +20,9 @@ use std::{
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
-use crate::json::hex;
+use crate::{json::hex, profile::Profile};
 
 /// What is to be deployed.
 #[derive(Args, Clone, Debug)]
@@ -35,6 +36,9 @@ pub struct Plan {
     /// Permit that a link alone answers
     #[arg(long)]
     pub link_only: bool,
+    /// A variable of the environment of the server and of its commands
+    #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
+    pub variables: Vec<(String, String)>,
 }
 
 /// What is remembered of a server between commands.
@@ -43,6 +47,48 @@ struct Server {
     program: PathBuf,
     port: u16,
     process: Option<u32>,
+    #[serde(default)]
+    variables: Vec<(String, String)>,
+}
+
+/// A deployment that vanishes, server and directory, when this is dropped.
+#[derive(Debug)]
+pub struct Disposable {
+    directory: TempDir,
+    profile: PathBuf,
+}
+
+impl Disposable {
+    /// Starts a server in a directory of its own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`deploy`].
+    pub async fn start(plan: &Plan) -> Result<Self, String> {
+        let directory = tempfile::Builder::new().prefix("handoff-conformance-").tempdir();
+        let directory = directory.map_err(|error| format!("no directory for the deployment: {error}"))?;
+        let mut disposable = Self { directory, profile: PathBuf::new() };
+        disposable.profile = deploy(plan, disposable.directory.path()).await?;
+        Ok(disposable)
+    }
+
+    /// The profile for it.
+    ///
+    /// # Errors
+    ///
+    /// Its file went away.
+    pub fn profile(&self) -> Result<Profile, String> {
+        Profile::load(&self.profile)
+    }
+}
+
+impl Drop for Disposable {
+    fn drop(&mut self) {
+        // Where there is none yet, there is nothing to end.
+        if let Ok((server, directory)) = recall(self.directory.path()) {
+            process::kill(&server, &directory);
+        }
+    }
 }
 
 /// Starts a server in a directory, which is made if it is not there and must hold no other deployment. Returns the
@@ -61,7 +107,7 @@ pub async fn deploy(plan: &Plan, directory: &Path) -> Result<PathBuf, String> {
     let port = free_port()?;
     let roster = roster::draw()?;
     files::write(plan, &directory, &program, port, &roster)?;
-    let server = Server { program, port, process: None };
+    let server = Server { program, port, process: None, variables: plan.variables.clone() };
     process::start(server, &directory, "").await?;
     Ok(directory.join("profile.toml"))
 }
@@ -85,6 +131,11 @@ pub async fn restart(directory: &Path, crash_point: &str) -> Result<(), String> 
 pub async fn stop(directory: &Path) -> Result<(), String> {
     let (server, directory) = recall(directory)?;
     process::stop(&server, &directory).await
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("must be NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 fn remembered(directory: &Path) -> PathBuf {

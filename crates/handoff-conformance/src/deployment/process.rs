@@ -33,6 +33,7 @@ pub(super) async fn start(server: Server, directory: &Path, crash_point: &str) -
     if let Some(path) = env::var_os("PATH") {
         command.env("PATH", path);
     }
+    command.envs(server.variables.iter().map(|(name, value)| (name, value)));
     if !crash_point.is_empty() {
         command.env("HANDOFF_CRASH_POINT", crash_point);
     }
@@ -49,6 +50,9 @@ pub(super) async fn start(server: Server, directory: &Path, crash_point: &str) -
         }
         let ended = child.try_wait().map_err(failed)?.is_some();
         if ended || started.elapsed() > PATIENCE {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
             let said = fs::read_to_string(&log_path).unwrap_or_default();
             let end: Vec<_> = said.lines().rev().take(3).collect();
             return Err(format!("the server did not start: {}", end.join(" | ")));
@@ -59,8 +63,7 @@ pub(super) async fn start(server: Server, directory: &Path, crash_point: &str) -
 
 /// Ends the server, first in order and then by force; one that is gone already is fine.
 pub(super) async fn stop(server: &Server, directory: &Path) -> Result<(), String> {
-    let process = server.process.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let Some(process) = process.filter(|process| runs(*process, directory)) else { return Ok(()) };
+    let Some(process) = running(server, directory) else { return Ok(()) };
     for signal in [Signal::TERM, Signal::KILL] {
         // It may end between the look and the signal.
         let _ = kill_process(process, signal);
@@ -73,6 +76,22 @@ pub(super) async fn stop(server: &Server, directory: &Path) -> Result<(), String
         }
     }
     Err(format!("the server, process {}, does not end", process.as_raw_nonzero()))
+}
+
+/// Ends the server by force, and waits until it is gone.
+pub(super) fn kill(server: &Server, directory: &Path) {
+    let Some(process) = running(server, directory) else { return };
+    // It may end between the look and the signal.
+    let _ = kill_process(process, Signal::KILL);
+    let started = Instant::now();
+    while runs(process, directory) && started.elapsed() < FAREWELL {
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn running(server: &Server, directory: &Path) -> Option<Pid> {
+    let process = server.process.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    process.filter(|process| runs(*process, directory))
 }
 
 /// Whether the process runs and is the server of this directory: ids are given again, and one that ended may stay in the

@@ -21,7 +21,12 @@ pub(super) async fn play(story: &mut Story, step: &Chain) -> Result<(), Failure>
     let before = head(story, &credential).await?;
     let texts = receipts(story, &credential, step.limit).await?;
     let after = head(story, &credential).await?;
-    let links = walk(&texts).map_err(Failure::of)?;
+    // Long chains take a while, and must not hold up other scenarios.
+    let (texts, links) = tokio::task::spawn_blocking(move || (walk(&texts), texts))
+        .await
+        .map(|(links, texts)| (texts, links))
+        .map_err(|error| Failure::of(error.to_string()))?;
+    let links = links.map_err(Failure::of)?;
     agree(&links, &before, &after).map_err(Failure::of)?;
     for template in &step.contains {
         let id = story.scope.text(template).map_err(Failure::of)?;

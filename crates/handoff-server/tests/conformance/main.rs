@@ -1,6 +1,6 @@
 //! The conformance suite against the built binary: the whole of it at both levels, and that it can fail.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{
     fs,
@@ -9,15 +9,12 @@ use std::{
 
 use handoff_conformance::{
     case::{self, Suite},
-    deployment::{self, Plan},
+    deployment::{self, Disposable, Plan},
     map::Map,
     profile::Profile,
     report,
-    run::{self, Verdict},
+    run::{self, Conduct, Verdict},
 };
-
-/// How many scenarios are played at once.
-const JOBS: usize = 32;
 
 fn tree(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
@@ -28,20 +25,18 @@ fn suite() -> Suite {
 }
 
 fn plan(level: u8, link_only: bool) -> Plan {
-    Plan { server: env!("CARGO_BIN_EXE_handoffd").into(), level, link_only }
+    Plan { server: env!("CARGO_BIN_EXE_handoffd").into(), level, link_only, variables: Vec::new() }
 }
 
 /// Deploys, plays the cases, and stops. `alter` changes the profile before the run.
 fn play(suite: &Suite, plan: &Plan, alter: impl FnOnce(&mut Profile)) -> (Profile, Vec<Verdict>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let directory = tempfile::tempdir().unwrap();
     let outcome = runtime.block_on(async {
-        let file = deployment::deploy(plan, directory.path()).await?;
-        let mut profile = Profile::load(&file)?;
+        let deployment = Disposable::start(plan).await?;
+        let mut profile = deployment.profile()?;
         alter(&mut profile);
-        let verdicts = run::play(suite, profile.clone(), JOBS, |_| {}).await;
-        deployment::stop(directory.path()).await?;
-        Ok::<_, String>((profile, verdicts?))
+        let verdicts = run::play(suite, profile.clone(), &Conduct::default(), |_| {}).await?;
+        Ok::<_, String>((profile, verdicts))
     });
     outcome.unwrap_or_else(|problem| panic!("{problem}"))
 }
