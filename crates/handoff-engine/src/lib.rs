@@ -33,6 +33,8 @@ pub mod export;
 mod hub;
 pub mod identity;
 pub mod outbound;
+#[cfg(feature = "planted-faults")]
+mod planted;
 pub mod signer;
 pub mod sink;
 pub mod store;

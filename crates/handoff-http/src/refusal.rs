@@ -60,7 +60,7 @@ impl Refusal {
         DecisionError::Internal.into()
     }
 
-    fn plain(status: StatusCode, code: ErrorCode, message: &str) -> Self {
+    pub(crate) fn plain(status: StatusCode, code: ErrorCode, message: &str) -> Self {
         Self { status, envelope: Box::new(ErrorEnvelope::plain(code, message)) }
     }
 }
@@ -98,6 +98,12 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         // An envelope is texts and ids alone, so it always has a JSON form; this is what remains if it had none.
         const BARE: &str = r#"{"error":{"code":"internal_error","message":"something failed on our side"}}"#;
+        #[cfg(feature = "planted-faults")]
+        if self.status == StatusCode::NOT_FOUND
+            && handoff_protocol::planted::Fault::NotFoundWithoutEnvelope.is_planted()
+        {
+            return (self.status, "not found").into_response();
+        }
         let mut response = match to_text(&*self.envelope) {
             Ok(json) => reply::text(self.status, json),
             Err(_) => reply::text(StatusCode::INTERNAL_SERVER_ERROR, BARE.to_owned()),

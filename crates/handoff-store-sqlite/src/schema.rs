@@ -49,6 +49,8 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connec
          PRAGMA journal_size_limit = 67108864;",
     )?;
     migrate(&mut connection, path)?;
+    #[cfg(feature = "planted-faults")]
+    crate::planted::unseal(&connection)?;
     Ok(connection)
 }
 

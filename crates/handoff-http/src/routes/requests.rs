@@ -26,7 +26,10 @@ pub(crate) struct Deliveries {
 /// 201 for a request that this call created, 200 for one that it found (rule K-2).
 pub(super) async fn raise(State(api): State<Api>, caller: Caller, SentKey(key): SentKey, body: SentBody) -> Reply {
     let raised = api.engine.raise(&caller.0, body.0, key.as_ref()).await?;
-    let status = if raised.created { StatusCode::CREATED } else { StatusCode::OK };
+    let created = raised.created;
+    #[cfg(feature = "planted-faults")]
+    let created = created && !handoff_protocol::planted::Fault::RaiseAlwaysSays200.is_planted();
+    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     reply::json(status, &raised.request)
 }
 
@@ -47,7 +50,12 @@ pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -
 pub(super) async fn read(State(api): State<Api>, caller: Caller, id: Named<RequestId>, query: Query) -> Reply {
     let wait = query.wait()?;
     let _held = api.options.metrics.hold(wait);
-    reply::ok(&api.engine.request_settled(&caller.0, id.0, wait).await?)
+    #[cfg(feature = "planted-faults")]
+    let caller = crate::planted::spanning(&api, caller, id.0).await?;
+    let request = api.engine.request_settled(&caller.0, id.0, wait).await?;
+    #[cfg(feature = "planted-faults")]
+    let request = crate::planted::served(&request);
+    reply::ok(&request)
 }
 
 pub(super) async fn answer(State(api): State<Api>, call: OnRequest<SentBody>) -> Reply {

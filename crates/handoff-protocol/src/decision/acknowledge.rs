@@ -73,10 +73,16 @@ pub fn acknowledge(
     now: Timestamp,
 ) -> Result<Acknowledged, DecisionError> {
     let shown = command.resume_token.to_string();
+    #[cfg(feature = "planted-faults")]
+    let shown =
+        if crate::planted::Fault::AnyTokenAcknowledges.is_planted() { signal.resume_token.to_string() } else { shown };
     if !constant_time_eq(shown.as_bytes(), signal.resume_token.to_string().as_bytes()) {
         return Err(wrong_token().into());
     }
-    if let Some(acked_at) = signal.acked_at {
+    let acked = signal.acked_at;
+    #[cfg(feature = "planted-faults")]
+    let acked = acked.filter(|_| !crate::planted::Fault::AckAlwaysFirst.is_planted());
+    if let Some(acked_at) = acked {
         return Ok(Acknowledged::Repeat { acked_at });
     }
     let mut signal = signal.clone();
@@ -87,6 +93,8 @@ pub fn acknowledge(
     request.waiter.unacked = request.waiter.unacked.saturating_sub(1);
     if request.waiter.unacked == 0 {
         request.waiter.state = match (request.state, request.waiter.state) {
+            #[cfg(feature = "planted-faults")]
+            (RequestState::Pending, _) if crate::planted::Fault::NudgeRetiresTheWait.is_planted() => WaiterState::Acked,
             // An acknowledged nudge must not retire the wait (W9).
             (RequestState::Pending, _) => WaiterState::Armed,
             (_, WaiterState::Released) => WaiterState::Released,

@@ -73,6 +73,11 @@ pub fn arm(
 /// Begins a full fresh window, of the declared length unless another is given.
 pub(super) fn rearm(request: &mut Request, ttl: Option<ExactDuration>, now: Timestamp) -> TimerChange {
     let lapses_at = now.saturating_add(ttl.unwrap_or(request.attempt_ttl));
+    #[cfg(feature = "planted-faults")]
+    let lapses_at = match request.attempt_expires_at {
+        Some(standing) if crate::planted::Fault::ArmingKeepsTheOldWindow.is_planted() => standing,
+        _ => lapses_at,
+    };
     request.attempt_expires_at = Some(lapses_at);
     request.attempt_notified = false;
     request.urgency_state = UrgencyState::Attention;
@@ -91,6 +96,11 @@ pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> R
     if again.is_none_or(|lapses_at| now < lapses_at) {
         return Ok(Fired::NotDue { again });
     }
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::LapseSettles.is_planted() {
+        let withdrawn = super::cancel::withdraw(request, waiter, "the attempt lapsed", [], context);
+        return Ok(Fired::Acted(Box::new(withdrawn)));
+    }
     let mut next = request.clone();
     let mut waiter = waiter.clone();
     let signal = Signal::enqueue(&next, &mut waiter, SignalType::AttemptLapsed, None, context.mint, now);
@@ -104,5 +114,7 @@ pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> R
     effects.event(EventType::AttemptLapsed, [("signal_id", Json::from(signal.id.to_string()))]);
     effects.waiter = Some(waiter);
     effects.signals.push(signal);
+    #[cfg(feature = "planted-faults")]
+    super::planted::lapse_again(&mut effects, now);
     Ok(Fired::Acted(Box::new(effects)))
 }

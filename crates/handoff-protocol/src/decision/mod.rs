@@ -74,6 +74,8 @@ mod observe;
 mod outreach;
 mod owner;
 mod partial;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod progress;
 mod prompt;
 mod push;
@@ -103,6 +105,8 @@ mod waiter;
 mod waiter_ref;
 pub mod wire;
 
+#[cfg(feature = "planted-faults")]
+pub use self::planted::infer;
 pub use self::{
     acknowledge::{Acknowledge, Acknowledged, acknowledge},
     amend::{Amend, amend, check_amendable},

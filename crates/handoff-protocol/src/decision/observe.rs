@@ -71,6 +71,10 @@ pub fn receive(
         EventType::ChannelMessageReceived,
         [("message_id", Json::from(message.id.to_string())), ("channel", Json::from(channel))],
     );
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::ChannelTextSettles.is_planted() {
+        effects.request.state = super::terms::RequestState::Answered;
+    }
     Ok((message, effects))
 }
 

@@ -223,9 +223,15 @@ impl Receipt {
     /// If something in it has no canonical form, which no transition lets in.
     pub fn seal(&self, head: &Head) -> Result<SealedReceipt, SealError> {
         let mut receipt = to_json(self)?;
+        #[cfg(feature = "planted-faults")]
+        let head = &super::planted::genesis(*head);
         let link = head.append(&receipt)?;
+        #[cfg(feature = "planted-faults")]
+        let link = super::planted::sealed_lower(link, &receipt)?;
         if let Some(members) = receipt.as_object_mut() {
             members.insert("chain", to_json(&link)?);
+            #[cfg(feature = "planted-faults")]
+            super::planted::renumber(members, link);
         }
         Ok(SealedReceipt {
             id: self.id,

@@ -309,6 +309,10 @@ impl Request {
                 },
                 None => DecisionError::Internal,
             }),
+            #[cfg(feature = "planted-faults")]
+            RequestState::Expired if crate::planted::Fault::LateAnswerIsGeneric.is_planted() => {
+                Err(DecisionError::RequestInProgress { request_id: self.id })
+            }
             RequestState::Expired => Err(DecisionError::RequestExpired {
                 request_id: self.id,
                 receipt_id: self.receipt.map(|receipt| receipt.id),
@@ -327,6 +331,10 @@ impl Request {
 
     /// Lets somebody answer besides the declared assignees (rule A-4); false where there is no room for another.
     pub(super) fn let_answer(&mut self, target: &Target) -> bool {
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::ReassignedMayNotAnswer.is_planted() {
+            return true;
+        }
         if !self.progress.also_assigned.contains(target) {
             if self.progress.also_assigned.len() >= limits::ASSIGNEES {
                 return false;

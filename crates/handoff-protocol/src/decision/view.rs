@@ -419,12 +419,17 @@ impl SignalView {
     /// Builds what is served of a signal, with what its runtime handed over (rule L-2).
     #[must_use]
     pub fn new(signal: Signal, resumed: Resumed) -> Self {
+        #[cfg(feature = "planted-faults")]
+        let resumed = super::planted::altered(resumed);
+        let sequence = signal.sequence;
+        #[cfg(feature = "planted-faults")]
+        let sequence = if crate::planted::Fault::SequenceAlwaysOne.is_planted() { 1 } else { sequence };
         Self {
             id: signal.id,
             request_id: signal.request_id,
             waiter_ref: signal.waiter_ref,
             signal_type: signal.signal_type,
-            sequence: signal.sequence,
+            sequence,
             resume_token: signal.resume_token,
             decision: signal.decision,
             resume_ref: resumed.reference,

@@ -52,6 +52,9 @@ pub(super) enum Failure {
     PrivateFile(#[from] PrivateFileError),
     #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]
     LogFilter,
+    #[cfg(feature = "planted-faults")]
+    #[error("HANDOFF_PLANTED_FAULT: there is no such fault; the faults are {}", super::planted::names())]
+    NoSuchFault,
     #[error("the directory `{path}` cannot be made: {error}", path = path.display())]
     Directory { path: std::path::PathBuf, error: io::Error },
     #[error("the document `{path}` cannot be read: {error}", path = path.display())]

@@ -7,6 +7,8 @@ mod failure;
 mod logging;
 mod migrate;
 mod output;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod record;
 mod serve;
 mod settings;
@@ -29,7 +31,9 @@ const VERSIONS: &str = concat!(env!("CARGO_PKG_VERSION"), " (core ", env!("CARGO
 
 /// The Handoff server: programs ask, people answer, and every answer leaves a receipt.
 #[derive(Debug, Parser)]
-#[command(name = "handoffd", version = VERSIONS, after_help = VARIABLES)]
+#[command(name = "handoffd", after_help = VARIABLES)]
+#[cfg_attr(not(feature = "planted-faults"), command(version = VERSIONS))]
+#[cfg_attr(feature = "planted-faults", command(version = planted::version(VERSIONS)))]
 struct Arguments {
     /// The configuration file, in TOML, instead of the one that the variable names
     #[arg(long, value_name = "PATH", global = true)]
@@ -82,6 +86,9 @@ enum Command {
         #[command(flatten)]
         document: canonicalize::Document,
     },
+    /// List the faults that this build can be told to have, one JSON object a line
+    #[cfg(feature = "planted-faults")]
+    PlantedFaults,
     /// Look after the keys that continuation data is sealed with
     Continuation {
         #[command(subcommand)]
@@ -155,6 +162,11 @@ whose schema_ref is not registered is accepted unchecked.";
 
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
+    #[cfg(feature = "planted-faults")]
+    if let Err(failure) = planted::plant() {
+        output::fail(&failure);
+        return ExitCode::FAILURE;
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
@@ -185,6 +197,8 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
             Command::ObservePageChange { request } => record::observe(file, &request).await,
             Command::DumpEvents { request, long } => record::dump(file, &request, long).await,
             Command::Canonicalize { document } => canonicalize::run(&document),
+            #[cfg(feature = "planted-faults")]
+            Command::PlantedFaults => planted::list(),
             Command::Config { command: ConfigCommand::Check } => settings::check(file),
             Command::Dev { data, port } => dev::run(data, port).await,
         }

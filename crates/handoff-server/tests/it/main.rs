@@ -16,6 +16,7 @@ mod development;
 mod durability;
 mod failing_surroundings;
 mod home;
+mod planting;
 mod reaching;
 mod redaction;
 mod secrets;
