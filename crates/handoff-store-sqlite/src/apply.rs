@@ -39,9 +39,9 @@ impl Target<'_> {
         for erasure in &set.erasures {
             self.erase(erasure)?;
         }
-        #[cfg(feature = "planted-faults")]
-        crate::planted::commit_early(self.connection, set)?;
         if let (Some(label), Some(hook)) = (set.label, self.on_label) {
+            #[cfg(feature = "planted-faults")]
+            crate::planted::commit_early(self.connection)?;
             hook(label);
         }
         let sequence = self.events(&set.events)?;

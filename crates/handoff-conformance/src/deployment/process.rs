@@ -51,6 +51,8 @@ pub(super) async fn start(server: Server, directory: &Path, crash_point: &str) -
         let said = fs::read(&log_path).unwrap_or_default();
         let said = String::from_utf8_lossy(said.get(before..).unwrap_or_default()).into_owned();
         if said.contains(LISTENING) {
+            // Whenever it ends, its entry is taken out of the table, if this process is still there by then.
+            std::thread::spawn(move || child.wait());
             return Ok(());
         }
         let ended = child.try_wait().map_err(failed)?.is_some();

@@ -103,9 +103,12 @@ impl Trial {
     pub async fn play(&self, faults: Vec<Fault>, mut tell: impl FnMut(&Found)) -> Result<Vec<Found>, String> {
         for (level, link_only) in LEVELS {
             let (profile, red) = self.deploy(level, link_only, None).await?;
-            if !red.is_empty() {
-                let lines: String = red.iter().map(|verdict| report::lines(verdict, &profile)).collect();
-                return Err(format!("without any fault cases are red, so nothing can be told:\n{lines}"));
+            if let Some(first) = red.first() {
+                let ids: Vec<_> = red.iter().map(|verdict| verdict.id.as_str()).collect();
+                let (ids, lines) = (ids.join(" "), report::lines(first, &profile));
+                return Err(format!(
+                    "without any fault cases are red at level {level}, so nothing can be told: {ids}\n{lines}"
+                ));
             }
         }
         let mut trials = stream::iter(faults.into_iter().map(|fault| self.plant(fault))).buffered(self.at_once.max(1));

@@ -27,7 +27,5 @@ pub(super) fn start(filter: &str, format: LogFormat) -> Result<(), Failure> {
         LogFormat::Json => lines.json().with_span_list(false).init(),
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
     }
-    #[cfg(feature = "planted-faults")]
-    super::planted::warn();
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(super) fn version(versions: &str) -> &'static str {
     format!("{versions} {}", warning()).leak()
 }
 
-/// Says in the log what this build is.
+/// Says in the log of a server what this build is.
 pub(super) fn warn() {
     tracing::error!(target: LIFECYCLE, "{}", warning());
 }
