@@ -115,7 +115,7 @@ fn without(mut declared: Json, given: &Object) -> Json {
     {
         let is_open = |field: &Json| {
             let name = field.get("name").and_then(Json::as_str);
-            !name.and_then(|name| given.get(name)).is_some_and(|value| !value.is_null())
+            name.and_then(|name| given.get(name)).is_none_or(Json::is_null)
         };
         fields.retain(is_open);
     }

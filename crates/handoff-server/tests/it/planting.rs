@@ -51,10 +51,8 @@ fn every_fault_has_a_place_a_name_of_its_own_and_a_rule_of_the_specification() {
     assert_eq!(names.len(), faults.len(), "names are distinct");
     let code: String = sources().iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     let helpers: String = helpers().iter().map(|file| fs::read_to_string(file).unwrap()).collect();
-    let chapters: String = files(&root().join("spec/decisions"), "md")
-        .iter()
-        .map(|file| fs::read_to_string(file).unwrap())
-        .collect();
+    let chapters: String =
+        files(&root().join("spec/decisions"), "md").iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     for [fault, name, rule] in faults {
         assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'), "{name}");
         let place = format!("{fault}.is_planted()");
@@ -75,7 +73,10 @@ fn sources() -> Vec<PathBuf> {
 
 /// The modules that are behind the feature as a whole, which the test above sees at their declarations; without the table.
 fn helpers() -> Vec<PathBuf> {
-    all().into_iter().filter(|file| file.ends_with("planted.rs") && !file.ends_with("handoff-protocol/src/planted.rs")).collect()
+    all()
+        .into_iter()
+        .filter(|file| file.ends_with("planted.rs") && !file.ends_with("handoff-protocol/src/planted.rs"))
+        .collect()
 }
 
 fn all() -> Vec<PathBuf> {
