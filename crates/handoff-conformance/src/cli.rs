@@ -8,14 +8,15 @@ use std::{
 };
 
 use clap::{Args, Parser, Subcommand};
+use jiff::Timestamp;
 
 use crate::{
     case::{self, Suite},
     deployment::{self, Disposable, Plan},
     map::Map,
-    planted,
-    profile::Profile,
-    report,
+    meta, planted,
+    profile::{Profile, meant},
+    report::{self, Occasion},
     run::{self, Conduct},
 };
 
@@ -24,6 +25,9 @@ const FAILED: u8 = 1;
 
 /// A run that was refused before it began.
 const REFUSED: u8 = 2;
+
+/// How many reasons are told at once.
+const REASONS: usize = 20;
 
 /// The conformance suite of the decision protocol.
 #[derive(Debug, Parser)]
@@ -98,7 +102,7 @@ struct Planting {
     #[arg(long, value_name = "PATH")]
     server: PathBuf,
     /// Only these faults
-    #[arg(long, value_name = "NAME", num_args = 1..)]
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     faults: Vec<String>,
     /// How many scenarios are played at once against each deployment
     #[arg(long, value_name = "N", default_value_t = 16)]
@@ -124,7 +128,7 @@ struct What {
     #[arg(long, value_name = "DIR", default_value = "spec")]
     spec: PathBuf,
     /// Only these cases; the map is not compared then
-    #[arg(long, value_name = "ID", num_args = 1..)]
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
     only: Vec<String>,
 }
 
@@ -159,11 +163,11 @@ async fn perform(command: Command) -> Result<ExitCode, Vec<String>> {
         Command::Run { profile, what, how } => {
             let profile = Profile::load(&profile).map_err(one)?;
             let suite = what.suite()?;
-            how.play(&suite, profile).await
+            how.play(&what, &suite, profile).await
         }
         Command::Check { what } => {
             let suite = what.suite()?;
-            say(&format!("{} cases agree with the map\n", suite.cases.len()));
+            say(&format!("{}\n", what.compared(&suite)));
             Ok(ExitCode::SUCCESS)
         }
         Command::Deploy { plan, directory } => {
@@ -189,7 +193,7 @@ async fn perform(command: Command) -> Result<ExitCode, Vec<String>> {
             let profile = deployment.profile().map_err(one)?;
             // What is dropped is ended, also when somebody does not want to wait.
             tokio::select! {
-                outcome = how.play(&suite, profile) => outcome,
+                outcome = how.play(&what, &suite, profile) => outcome,
                 _ = tokio::signal::ctrl_c() => Err(one("interrupted".to_owned())),
             }
         }
@@ -217,6 +221,16 @@ impl Planting {
 }
 
 impl What {
+    /// What was compared, in words.
+    fn compared(&self, suite: &Suite) -> String {
+        let cases = report::cases(suite.cases.len());
+        match (self.only.is_empty(), suite.cases.len()) {
+            (true, 1) => format!("{cases} agrees with the map"),
+            (true, _) => format!("{cases} agree with the map"),
+            (false, _) => format!("{cases} of the suite; the map was not compared"),
+        }
+    }
+
     /// The cases that are meant. All of them must agree with the map; where some are named, only these are looked at.
     fn suite(&self) -> Result<Suite, Vec<String>> {
         let mut suite = case::load(&self.cases)?;
@@ -225,9 +239,11 @@ impl What {
             map.compare(&suite)?;
             return Ok(suite);
         }
-        let unknown: Vec<_> = self.only.iter().filter(|id| !suite.cases.iter().any(|case| case.id == **id)).collect();
+        let ids = || suite.cases.iter().map(|case| case.id.as_str());
+        let unknown = self.only.iter().filter(|id| !ids().any(|known| known == **id));
+        let unknown: Vec<_> = unknown.map(|id| format!("there is no case `{id}`{}", meant(id, ids()))).collect();
         if !unknown.is_empty() {
-            return Err(unknown.iter().map(|id| format!("there is no case `{id}`")).collect());
+            return Err(unknown);
         }
         suite.cases.retain(|case| self.only.contains(&case.id));
         Ok(suite)
@@ -235,16 +251,25 @@ impl What {
 }
 
 impl How {
-    async fn play(&self, suite: &Suite, profile: Profile) -> Result<ExitCode, Vec<String>> {
-        let started = Instant::now();
+    async fn play(&self, what: &What, suite: &Suite, profile: Profile) -> Result<ExitCode, Vec<String>> {
+        if let Some(lacks) = profile.lacks() {
+            complain(&lacks);
+        }
+        let meta = meta::look(&profile).await.map_err(|problem| vec![problem])?;
+        let (started, at) = (Instant::now(), Timestamp::now());
         let shown = profile.clone();
         let tell = |verdict: &run::Verdict| say(&report::lines(verdict, &shown));
         let conduct = Conduct { jobs: self.jobs, ..Conduct::default() };
         let verdicts = run::play(suite, profile.clone(), &conduct, tell).await.map_err(|problem| vec![problem])?;
         let took: Duration = started.elapsed();
+        if !what.only.is_empty() {
+            say(&format!("{}\n", what.compared(suite)));
+        }
         say(&report::totals(&verdicts, took));
         if let Some(path) = &self.report {
-            let document = report::document(&verdicts, &profile, took);
+            let only = &what.only;
+            let occasion = Occasion { profile: &profile, meta: meta.as_ref(), suite, only, started: at, took };
+            let document = report::document(&verdicts, occasion);
             write(path, &format!("{document:#}\n")).map_err(|problem| vec![problem])?;
         }
         let good = !verdicts.is_empty() && verdicts.iter().all(run::Verdict::passed);
@@ -262,13 +287,19 @@ fn say(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Says, a line each, why nothing was begun.
+/// Says, a line each, why nothing was begun; of many reasons the first.
 fn refuse(problems: &[String]) -> ExitCode {
-    let mut out = std::io::stderr().lock();
-    for problem in problems {
-        let _ = writeln!(out, "handoff-conformance: {problem}");
+    problems.iter().take(REASONS).for_each(|problem| complain(problem));
+    match problems.len().saturating_sub(REASONS) {
+        0 => {}
+        more => complain(&format!("and {more} more")),
     }
     ExitCode::from(REFUSED)
+}
+
+fn complain(problem: &str) {
+    // Nobody is left to tell of a failure here.
+    let _ = writeln!(std::io::stderr().lock(), "handoff-conformance: {problem}");
 }
 
 #[cfg(test)]

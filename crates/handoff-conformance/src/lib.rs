@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`case`] | cases, as they are written in files |
 //! | [`map`] | the specification's map, held against the cases before anything runs |
+//! | [`meta`] | what a server says of itself, before anything is tried |
 //! | [`profile`] | a deployment: address, choices, credentials, hooks |
 //! | [`run`] | playing a suite, scenario by scenario, in parallel |
 //! | [`story`], [`steps`] | one scenario that is being played; what each verb does |
@@ -32,6 +33,7 @@ pub mod json;
 pub mod map;
 pub mod matcher;
 pub mod members;
+pub mod meta;
 pub mod planted;
 pub mod profile;
 pub mod receiver;

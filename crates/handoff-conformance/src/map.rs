@@ -9,7 +9,10 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::case::{Case, Suite};
+use crate::{
+    case::{Case, Suite},
+    report,
+};
 
 /// The number of invariants.
 const INVARIANTS: u8 = 21;
@@ -57,9 +60,9 @@ impl Map {
     ///
     /// # Errors
     ///
-    /// A line for each difference.
+    /// A line that says how many cases there are, and one for each difference.
     pub fn compare(&self, suite: &Suite) -> Result<(), Vec<String>> {
-        let mut differences = Vec::new();
+        let mut differences = vec![self.sizes(suite)];
         let requirements: BTreeSet<_> =
             (1..=REQUIREMENTS).map(|number| format!("C-{number}")).chain(["C-6b".to_owned()]).collect();
         let invariants: BTreeSet<_> = (1..=INVARIANTS).map(|number| format!("I{number}")).collect();
@@ -83,10 +86,7 @@ impl Map {
             for case in &suite.cases {
                 for id in of_case(case) {
                     if !entries.get(id).is_some_and(|entry| entry.cases.contains(&case.id)) {
-                        differences.push(format!(
-                            "the case `{}` names the {kind} {id}, and the map does not name the case for it",
-                            case.id
-                        ));
+                        differences.push(unnamed(kind, id, case, entries.contains_key(id)));
                     }
                 }
             }
@@ -96,7 +96,15 @@ impl Map {
                 differences.push(format!("the case `{}` names no rule, requirement or invariant", case.id));
             }
         }
-        if differences.is_empty() { Ok(()) } else { Err(differences) }
+        if differences.len() == 1 { Ok(()) } else { Err(differences) }
+    }
+
+    /// What is compared, for whoever has to make sense of what differs.
+    fn sizes(&self, suite: &Suite) -> String {
+        let entries = self.kinds().into_iter().flat_map(|(_, entries, _)| entries.values());
+        let named: BTreeSet<_> = entries.flat_map(|entry| &entry.cases).collect();
+        let (directory, have) = (suite.directory.display(), report::cases(suite.cases.len()));
+        format!("{directory} holds {have}, and the map names {}; they differ", named.len())
     }
 
     #[expect(clippy::type_complexity, reason = "three rows of one small table, used in this file alone")]
@@ -120,6 +128,16 @@ fn complete(kind: &str, wanted: &BTreeSet<String>, have: &BTreeMap<String, Entry
     }
     for id in have.keys().filter(|id| !wanted.contains(*id)) {
         differences.push(format!("the map has the {kind} {id}, which the protocol does not know"));
+    }
+}
+
+fn unnamed(kind: &str, id: &str, case: &Case, known: bool) -> String {
+    let case = &case.id;
+    if known {
+        let mend = format!("name it in `Tested by` of that {kind}, and run `cargo xtask spec`");
+        format!("the case `{case}` names the {kind} {id}, and the map does not name the case for it; {mend}")
+    } else {
+        format!("the case `{case}` names the {kind} {id}, and there is no {kind} {id}")
     }
 }
 

@@ -1,8 +1,13 @@
 //! The profile of a deployment: where it is, what it chose, who may enter, and how to reach below HTTP.
 
+mod known;
+
 use std::{collections::BTreeMap, fmt, fs, path::Path, time::Duration};
 
 use serde::Deserialize;
+
+pub(crate) use self::known::meant;
+pub use self::known::{CREDENTIALS, HOOKS};
 
 /// Everything that the runner is told about a deployment.
 #[derive(Clone, Deserialize)]
@@ -13,7 +18,6 @@ pub struct Profile {
     /// The level that the deployment claims: 1 or 2.
     pub level: u8,
     /// What the deployment chose where the protocol leaves it a choice.
-    #[serde(default)]
     pub choices: Choices,
     /// Who may enter, by the names that cases use.
     pub credentials: BTreeMap<String, Credential>,
@@ -32,11 +36,10 @@ pub struct Profile {
 }
 
 /// What a deployment chose.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Choices {
     /// Whether a link alone may answer (A-6).
-    #[serde(default)]
     pub link_only: bool,
 }
 
@@ -135,14 +138,8 @@ impl Profile {
             let place = line.map_or_else(String::new, |line| format!("line {line}: "));
             format!("{place}{}", error.message())
         })?;
-        if !(1..=2).contains(&profile.level) {
-            return Err("`level` must be 1 or 2".to_owned());
-        }
-        if !profile.base_url.starts_with("http://") && !profile.base_url.starts_with("https://") {
-            return Err("`base_url` must begin with `http://` or `https://`".to_owned());
-        }
-        if let Some((name, _)) = profile.hooks.iter().find(|(_, command)| command.is_empty()) {
-            return Err(format!("`hooks.{name}` must name a program"));
+        if let Some(fault) = profile.fault() {
+            return Err(fault);
         }
         Ok(Self { base_url: profile.base_url.trim_end_matches('/').to_owned(), ..profile })
     }
@@ -182,8 +179,9 @@ impl fmt::Debug for Profile {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "base_url = \"http://127.0.0.1:1/\"\nlevel = 1\n[credentials.machine]\ntoken = \"a-secret-token\"\n\
-                        id = \"sa_1\"\nkind = \"machine\"\ntenant = \"org_1\"\n";
+    const GOOD: &str = "base_url = \"http://127.0.0.1:1/\"\nlevel = 1\n[choices]\nlink_only = false\n\
+        [credentials.machine]\ntoken = \"a-secret-token\"\nid = \"sa_1\"\nkind = \"machine\"\ntenant = \"org_1\"\n\
+        [callbacks.secrets]\na = \"whsec_aaaaaaaa\"\nb = \"whsec_bbbbbbbb\"\n[hooks]\nlog = [\"cat\", \"log\"]\n";
 
     #[test]
     fn a_profile_is_read_and_shows_no_token() {
@@ -198,7 +196,32 @@ mod tests {
         let refused = Profile::read(&GOOD.replace("kind =", "sort =")).unwrap_err();
         assert!(refused.contains("sort"), "{refused}");
         let broken = Profile::read(&GOOD.replace("\"a-secret-token\"", "a-secret-token")).unwrap_err();
-        assert!(broken.contains("line 4") && !broken.contains("a-secret-token"), "{broken}");
-        assert!(Profile::read(&GOOD.replace("level = 1", "level = 3")).unwrap_err().contains("level"));
+        assert!(broken.contains("line 6") && !broken.contains("a-secret-token"), "{broken}");
+    }
+
+    #[test]
+    fn what_no_case_could_use_is_refused() {
+        for (good, bad, why) in [
+            ("level = 1", "level = 3", "`level` must be 1 or 2"),
+            ("[choices]\nlink_only = false\n", "", "missing field `choices`"),
+            ("link_only = false", "", "missing field `link_only`"),
+            ("b = \"whsec_bbbbbbbb\"\n", "", "two secrets at least"),
+            ("credentials.machine]", "credentials.machin]", "did you mean `machine`?"),
+            ("kind = \"machine\"", "kind = \"human\"", "`credentials.machine.kind` must be `machine`"),
+            ("id = \"sa_1\"\n", "", "`credentials.machine.id` is missing"),
+            ("log = [\"cat\", \"log\"]", "lgo = [\"cat\"]", "did you mean `log`?"),
+            ("[\"cat\", \"log\"]", "[]", "`hooks.log` must name a program"),
+            ("http://", "ftp://", "`base_url` must begin"),
+        ] {
+            let refused = Profile::read(&GOOD.replacen(good, bad, 1)).unwrap_err();
+            assert!(refused.contains(why), "{why}: {refused}");
+        }
+    }
+
+    #[test]
+    fn what_is_lacking_is_said_in_one_line() {
+        let lacks = Profile::read(GOOD).unwrap().lacks().unwrap();
+        assert!(lacks.starts_with("the profile lacks credentials machine_b, narrow, "), "{lacks}");
+        assert!(lacks.contains("; hooks read_title, change_title, ") && !lacks.contains("log"), "{lacks}");
     }
 }

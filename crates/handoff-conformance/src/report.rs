@@ -2,9 +2,10 @@
 
 use std::{fmt::Write as _, time::Duration};
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{profile::Profile, run::Verdict};
+use crate::{case::Suite, profile::Profile, run::Verdict};
 
 /// The version of the protocol that the cases are written for.
 pub const PROTOCOL: &str = "0.1";
@@ -33,12 +34,36 @@ pub fn lines(verdict: &Verdict, profile: &Profile) -> String {
 pub fn totals(verdicts: &[Verdict], took: Duration) -> String {
     let passed = verdicts.iter().filter(|verdict| verdict.passed()).count();
     let failed = verdicts.len() - passed;
-    format!("{} cases: {passed} passed, {failed} failed ({:.1} s)\n", verdicts.len(), took.as_secs_f64())
+    format!("{}: {passed} passed, {failed} failed ({:.1} s)\n", cases(verdicts.len()), took.as_secs_f64())
+}
+
+/// So many cases, in words.
+#[must_use]
+pub fn cases(number: usize) -> String {
+    if number == 1 { "1 case".to_owned() } else { format!("{number} cases") }
+}
+
+/// What was run.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion<'run> {
+    /// The deployment.
+    pub profile: &'run Profile,
+    /// What the server said of itself.
+    pub meta: Option<&'run Value>,
+    /// The cases.
+    pub suite: &'run Suite,
+    /// Whether only these were run, and which; else all, and they agreed with the map.
+    pub only: &'run [String],
+    /// When it began.
+    pub started: Timestamp,
+    /// How long it took.
+    pub took: Duration,
 }
 
 /// The whole run, as the report file has it.
 #[must_use]
-pub fn document(verdicts: &[Verdict], profile: &Profile, took: Duration) -> Value {
+pub fn document(verdicts: &[Verdict], occasion: Occasion<'_>) -> Value {
+    let Occasion { profile, meta, suite, only, started, took } = occasion;
     let passed = verdicts.iter().filter(|verdict| verdict.passed()).count();
     let cases: Vec<_> = verdicts.iter().map(|verdict| case(verdict, profile)).collect();
     json!({
@@ -49,7 +74,11 @@ pub fn document(verdicts: &[Verdict], profile: &Profile, took: Duration) -> Valu
             "level": profile.level,
             "choices": { "link_only": profile.choices.link_only },
         },
+        "server": meta,
+        "started_at": started.to_string(),
         "milliseconds": milliseconds(took),
+        "only": if only.is_empty() { Value::Null } else { json!(only) },
+        "cases_digest": suite.digest(),
         "totals": { "cases": verdicts.len(), "passed": passed, "failed": verdicts.len() - passed },
         "cases": cases,
     })

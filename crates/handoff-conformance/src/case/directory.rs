@@ -11,8 +11,19 @@ use crate::json;
 /// Every case.
 #[derive(Clone, Debug, Default)]
 pub struct Suite {
+    /// Where they stand.
+    pub directory: PathBuf,
     /// The cases, in the order of their ids, numbers by value.
     pub cases: Vec<Case>,
+}
+
+impl Suite {
+    /// What tells these cases from others: the digest over their ids and the digests of their files.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let lines = self.cases.iter().map(|case| format!("{} {}\n", case.id, case.digest));
+        format!("sha256:{}", json::sha256_hex(lines.collect::<String>().as_bytes()))
+    }
 }
 
 /// Loads every `.json` file below a directory as a case.
@@ -24,7 +35,8 @@ pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
     if let Err(error) = collect(directory, &mut files) {
-        return Err(vec![format!("{}: {error}", directory.display())]);
+        let mend = "run it at the repository's root, or give --cases and --spec";
+        return Err(vec![format!("{}: {error}; {mend}", directory.display())]);
     }
     files.sort();
     let mut cases: Vec<Case> = Vec::new();
@@ -46,7 +58,7 @@ pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
         faults.push(format!("{}: there is no case here", directory.display()));
     }
     cases.sort_by_cached_key(|case| order(&case.id));
-    if faults.is_empty() { Ok(Suite { cases }) } else { Err(faults) }
+    if faults.is_empty() { Ok(Suite { directory: directory.to_owned(), cases }) } else { Err(faults) }
 }
 
 /// A key by which `C-2` comes before `C-10`, and requirements and invariants before the rest.
@@ -73,7 +85,7 @@ fn load_case(file: &Path) -> Result<Case, String> {
     let named = |problem: String| format!("{}: {problem}", file.display());
     let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
     let document = json::read(&text).map_err(named)?;
-    let case = read::case(file, &document).map_err(|fault| named(fault.to_string()))?;
+    let case = read::case(file, &text, &document).map_err(|fault| named(fault.to_string()))?;
     variables::check(&document).map_err(|fault| named(fault.to_string()))?;
     Ok(case)
 }

@@ -16,6 +16,8 @@ pub use self::directory::{Suite, load};
 pub struct Case {
     /// The file that it stands in.
     pub file: PathBuf,
+    /// The SHA-256 of the file, in hexadecimal.
+    pub digest: String,
     /// Its id, which is the stem of the file's name.
     pub id: String,
     /// What it holds a server to, in one line.
@@ -225,6 +227,8 @@ pub struct Hook {
     pub with: Vec<(String, Value)>,
     /// How long it is repeated until it meets what is expected.
     pub within: Option<Duration>,
+    /// A call that is held open when the command begins, and that the command must end.
+    pub interrupts: Option<Box<Call>>,
     /// What is expected of it.
     pub expect: Outcome,
     /// What is kept of what it printed.

@@ -5,13 +5,16 @@ use std::{collections::BTreeMap, path::Path};
 use serde_json::Value;
 
 use super::{Case, Scenario, When, steps};
-use crate::members::{Fault, Members, Place};
+use crate::{
+    json::sha256_hex,
+    members::{Fault, Members, Place},
+};
 
 /// Every combination of what a deployment can choose.
 const DEPLOYMENTS: [(u8, bool); 4] = [(1, false), (1, true), (2, false), (2, true)];
 
 /// Reads a case.
-pub(super) fn case(file: &Path, document: &Value) -> Result<Case, Fault> {
+pub(super) fn case(file: &Path, text: &str, document: &Value) -> Result<Case, Fault> {
     let members = Place::whole(document).members()?;
     let id = members.required("case")?;
     if file.file_stem().and_then(|stem| stem.to_str()) != Some(&id.string()?) {
@@ -21,6 +24,7 @@ pub(super) fn case(file: &Path, document: &Value) -> Result<Case, Fault> {
     let scenarios = members.required("scenarios")?;
     let case = Case {
         file: file.to_owned(),
+        digest: sha256_hex(text.as_bytes()),
         id: id.string()?,
         title: title(&members.required("title")?)?,
         level: level_of(&level)?,

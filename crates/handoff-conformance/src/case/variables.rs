@@ -68,7 +68,9 @@ fn kept(members: &Map<String, Value>, known: &mut BTreeSet<String>) {
 
 fn used(template: &Value, path: &str, known: &BTreeSet<String>) -> Result<(), Fault> {
     match names(template).into_iter().find(|name| !known.contains(name) && !is_built_in(name) && name != "index") {
-        Some(name) => Err(Fault::new(path, format!("names the variable `{name}`, which is not there yet"))),
+        Some(name) => {
+            Err(Fault::new(path, format!("names the variable `{name}`, and no `let` or `keep` before it makes it")))
+        }
         None => Ok(()),
     }
 }
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn what_is_not_there_yet_is_named_with_its_place() {
         let fault = checked(&json!([{"call": "GET /v1/${id}", "keep": {"id": "/id"}}])).unwrap_err();
-        let words = "`scenarios[0].steps[0].call` names the variable `id`, which is not there yet";
+        let words = "`scenarios[0].steps[0].call` names the variable `id`, and no `let` or `keep` before it makes it";
         assert_eq!(fault.to_string(), words);
         for steps in [
             json!([{"call": "x", "body": {"a": ["${fresh.x}"]}}]),

@@ -3,8 +3,9 @@ use serde_json::json;
 use super::*;
 
 fn scope() -> Scope {
-    let profile = "base_url = \"http://127.0.0.1:1\"\nlevel = 1\n[credentials.machine]\ntoken = \"t\"\nid = \"sa_1\"\n\
-                   kind = \"machine\"\ntenant = \"org_1\"\n";
+    let profile = "base_url = \"http://127.0.0.1:1\"\nlevel = 1\n[choices]\nlink_only = false\n[callbacks.secrets]\n\
+                   a = \"x\"\nb = \"y\"\n[credentials.machine]\ntoken = \"t\"\nid = \"sa_1\"\nkind = \"machine\"\n\
+                   tenant = \"org_1\"\n";
     Scope::new(Arc::new(Profile::read(profile).unwrap()), "seed".to_owned(), "http://127.0.0.1:2/s")
 }
 

@@ -6,6 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
+use handoff_conformance::profile::CREDENTIALS;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -100,34 +101,15 @@ pub(crate) fn runner(arguments: &[&str]) -> Command {
 
 /// Writes a profile with every credential, two secrets and no hook.
 pub(crate) fn profile(directory: &Path, address: &str) -> PathBuf {
-    let names = [
-        "machine",
-        "machine_b",
-        "narrow",
-        "writer",
-        "auditor",
-        "test_machine",
-        "viewer",
-        "editor",
-        "editor_b",
-        "editor_reauth",
-        "admin",
-        "admin_mfa",
-        "deputy",
-        "link",
-        "other_machine",
-        "other_editor",
-        "other_admin",
-    ];
-    let credential = |name| {
-        format!(
-            "[credentials.{name}]\ntoken = \"token-of-{name}\"\nid = \"usr_{name}\"\nkind = \"human\"\n\
-             tenant = \"org_1\"\n"
-        )
+    let credential = |(name, kind, role): (&str, &str, Option<&str>)| {
+        let id = if kind == "anonymous_link" { String::new() } else { format!("id = \"id_{name}\"\n") };
+        let role = role.map_or_else(String::new, |role| format!("role = \"{role}\"\n"));
+        format!("[credentials.{name}]\ntoken = \"token-of-{name}\"\nkind = \"{kind}\"\ntenant = \"org_1\"\n{id}{role}")
     };
     let text = format!(
-        "base_url = \"{address}\"\nlevel = 1\n{}[callbacks.secrets]\na = \"whsec_aaaaaaaa\"\nb = \"whsec_bbbbbbbb\"\n",
-        names.map(credential).concat()
+        "base_url = \"{address}\"\nlevel = 1\n[choices]\nlink_only = false\n{}\
+         [callbacks.secrets]\na = \"whsec_aaaaaaaa\"\nb = \"whsec_bbbbbbbb\"\n",
+        CREDENTIALS.map(credential).concat()
     );
     let file = directory.join("profile.toml");
     fs::write(&file, text).unwrap();

@@ -84,8 +84,39 @@ fn a_server_that_says_yes_to_everything_passes_nothing() {
 }
 
 #[test]
-fn a_server_that_is_not_there_passes_nothing() {
-    nothing_passes("http://127.0.0.1:9");
+fn a_server_that_is_not_there_or_is_of_another_level_is_refused_with_the_mend() {
+    let fixture = Fixture::new();
+    let other = Stub::answering(200, r#"{"conformance_level":2}"#);
+    for (address, words) in [
+        ("http://127.0.0.1:9", "no server answers at http://127.0.0.1:9/v1/meta"),
+        ("http://127.0.0.1:9", "is `base_url` right, and without `/v1`?"),
+        (other.address.as_str(), "claims level 2 at "),
+        (other.address.as_str(), "`level` in the profile is 1"),
+    ] {
+        let profile = fixture.profile(address);
+        let (code, out, err) = said(&fixture.run(&["run", "--profile", profile.to_str().unwrap()]));
+        assert_eq!((code, out.as_str()), (Some(2), ""));
+        assert!(err.contains(words), "{words}: {err}");
+    }
+}
+
+#[test]
+fn what_a_profile_lacks_is_said_and_the_run_goes_on() {
+    let fixture = Fixture::new();
+    let good = Stub::answering(200, r#"{"protocol_version":"0.1"}"#);
+    let profile = fixture.profile(&good.address);
+    let report = profile.with_file_name("report.json");
+    let arguments =
+        ["run", "--profile", profile.to_str().unwrap(), "--report", report.to_str().unwrap(), "--only", "C-1,C-2"];
+    let (code, out, err) = said(&fixture.run(&arguments));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("the profile lacks hooks read_title, ") && !err.contains("credentials"), "{err}");
+    assert!(out.contains("2 cases of the suite; the map was not compared\n2 cases: 2 passed"), "{out}");
+    let report: Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
+    assert_eq!(report["only"], json!(["C-1", "C-2"]));
+    assert_eq!(report["server"], json!({"protocol_version": "0.1"}));
+    assert_eq!(report["cases_digest"].as_str().unwrap().len(), 71);
+    assert!(report["started_at"].as_str().unwrap().ends_with('Z'));
 }
 
 #[test]
@@ -114,7 +145,7 @@ fn a_failure_names_scenario_step_path_and_both_values() {
         "expected: \"0.1\"",
         "got: \"0.2\"",
         "reply: 200 {\"protocol_version\":\"0.2\"}",
-        "1 cases: 0 passed, 1 failed",
+        "1 case: 0 passed, 1 failed",
     ] {
         assert!(out.contains(words), "{words}: {out}");
     }
