@@ -8,7 +8,7 @@ use crate::run::{Run, show};
 /// The deployments that the suite is run against: the arguments of each.
 const DEPLOYMENTS: [&[&str]; 2] = [&["--level", "1"], &["--level", "2", "--link-only"]];
 
-/// Where the cases that each planted fault turns red are listed.
+/// Where the case that each planted fault turned red is listed.
 const PAGE: &str = "conformance/planted-faults.md";
 
 /// The package and the feature of a server that can have faults planted.
@@ -24,17 +24,19 @@ pub(crate) fn check(run: &Run) -> Result<(), Failure> {
     })
 }
 
-/// Builds a server that can have faults planted, beside the ordinary one, and plants each. The long way notes every case
-/// that turns red and writes the page; the short way ends with the first of each fault.
+/// Builds a server that can have faults planted, beside the ordinary one, and plants each, until a case turns red. May
+/// write the page that names them.
 pub(crate) fn planted(run: &Run, write: bool) -> Result<(), Failure> {
     show(&mut run.cargo(&["build", "--package", "handoff-conformance"]))?;
     let directory = run.target().join("planted");
     let mut build = run.cargo(&["build"]);
     show(build.args(PLANTED).arg("--target-dir").arg(&directory))?;
-    let mut command = runner(run, &["planted", "--server"]);
+    let mut command = runner(run, &["planted", "--until-red", "--server"]);
     command.arg(directory.join("debug/handoffd"));
-    let how: &[&str] = if write { &["--write", PAGE] } else { &["--until-red"] };
-    show(command.args(how))
+    if write {
+        command.args(["--write", PAGE]);
+    }
+    show(&mut command)
 }
 
 fn runner(run: &Run, arguments: &[&str]) -> std::process::Command {

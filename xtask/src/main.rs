@@ -76,7 +76,7 @@ enum Command {
         /// Plant one fault after the other instead; each must turn a case red
         #[arg(long)]
         planted: bool,
-        /// Run the whole suite for each fault, and write conformance/planted-faults.md anew
+        /// Write conformance/planted-faults.md anew: which case each fault turned red
         #[arg(long, requires = "planted")]
         write: bool,
     },

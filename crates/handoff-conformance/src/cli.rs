@@ -111,9 +111,9 @@ struct Planting {
     #[arg(long, value_name = "N", default_value_t = 2)]
     at_once: usize,
     /// End with the first case that turns red, of each fault
-    #[arg(long, conflicts_with = "write")]
+    #[arg(long)]
     until_red: bool,
-    /// Where to write the page that names the cases which each fault turns red
+    /// Where to write the page that names what each fault turned red
     #[arg(long, value_name = "FILE", conflicts_with = "faults")]
     write: Option<PathBuf>,
 }
@@ -213,7 +213,7 @@ impl Planting {
         let found = trial.play(faults, |found| say(&planted::line(found))).await?;
         say(&planted::totals(&found));
         if let Some(path) = &self.write {
-            write(path, &planted::page(&found))?;
+            write(path, &planted::page(&found, self.until_red))?;
         }
         let good = found.iter().all(|found| !found.cases.is_empty());
         Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })

@@ -27,10 +27,10 @@ pub fn totals(found: &[Found]) -> String {
     format!("{} faults: {red} turn a case red, {} survived\n", found.len(), found.len() - red)
 }
 
-/// The page that the tree keeps.
+/// The page that the tree keeps; `until_red` says whether each trial ended with the first red case.
 #[must_use]
-pub fn page(found: &[Found]) -> String {
-    let mut page = String::from(HEAD);
+pub fn page(found: &[Found], until_red: bool) -> String {
+    let mut page = format!("{HEAD}{}\n\n{TABLE}", if until_red { FIRST } else { EVERY });
     for found in found {
         let cases = match found.cases.len() {
             0 => "**none**".to_owned(),
@@ -52,9 +52,19 @@ const HEAD: &str = "\
 
 A suite that never turns red has shown nothing. `handoffd` can be built with the feature `planted-faults`, which no release
 has; then `HANDOFF_PLANTED_FAULT` makes it get one thing wrong and everything else right. Each of these faults was planted in
-a server of level 2 where links may answer and in one of level 1 where they may not, and the whole suite was run. The last
-column names every case that turned red in one of them. Made by `cargo xtask conformance --planted --write`.
+a server of level 2 where links may answer and, where that showed nothing, in one of level 1 where they may not. Written by
+`cargo xtask conformance --planted --write`.
 
+";
+
+const FIRST: &str = "\
+The cases of the fault's own rule were run first, and each trial ended with the first case that turned red. The last column
+names it; most faults turn more of them red.";
+
+const EVERY: &str = "\
+The whole suite was run against each, in both deployments. The last column names every case that turned red.";
+
+const TABLE: &str = "\
 | fault | rule | what it breaks | red |
 |---|---|---|---|
 ";
@@ -80,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_page_has_a_row_for_each() {
-        let page = page(&[found(&["C-23", "I12"]), found(&[])]);
+        let page = page(&[found(&["C-23", "I12"]), found(&[])], true);
         assert!(page.ends_with(
             "| `lost-event` | EV-1 | An event \\| is lost. | `C-23` `I12` |\n\
              | `lost-event` | EV-1 | An event \\| is lost. | **none** |\n"
