@@ -13,6 +13,8 @@ use jiff::Timestamp;
 use crate::{
     case::{self, Suite},
     deployment::{self, Disposable, Plan},
+    interruption::Interruption,
+    json::sha256_hex,
     map::Map,
     meta, planted,
     profile::{Profile, meant},
@@ -105,10 +107,10 @@ struct Planting {
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     faults: Vec<String>,
     /// How many scenarios are played at once against each deployment
-    #[arg(long, value_name = "N", default_value_t = 16)]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = at_least_one)]
     jobs: usize,
     /// How many deployments there are at once
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least_one)]
     at_once: usize,
     /// End with the first case that turns red, of each fault
     #[arg(long)]
@@ -139,7 +141,7 @@ struct How {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// How many scenarios are played at once
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
     jobs: usize,
 }
 
@@ -183,20 +185,29 @@ async fn perform(command: Command) -> Result<ExitCode, Vec<String>> {
             deployment::stop(&directory).await.map_err(one)?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Planted { planting, what } => tokio::select! {
-            outcome = planting.plant(what.suite()?) => outcome.map_err(one),
-            _ = tokio::signal::ctrl_c() => Err(one("interrupted".to_owned())),
-        },
+        Command::Planted { planting, what } => {
+            let suite = what.suite()?;
+            let outcome = unless_interrupted(planting.plant(suite)).await;
+            outcome.and_then(|outcome| outcome).map_err(one)
+        }
         Command::Local { plan, what, how } => {
             let suite = what.suite()?;
-            let deployment = Disposable::start(&plan).await.map_err(one)?;
-            let profile = deployment.profile().map_err(one)?;
-            // What is dropped is ended, also when somebody does not want to wait.
-            tokio::select! {
-                outcome = how.play(&what, &suite, profile) => outcome,
-                _ = tokio::signal::ctrl_c() => Err(one("interrupted".to_owned())),
-            }
+            let run = async {
+                let deployment = Disposable::start(&plan).await.map_err(one)?;
+                let profile = deployment.profile().map_err(one)?;
+                how.play(&what, &suite, profile).await
+            };
+            unless_interrupted(run).await.map_err(one)?
         }
+    }
+}
+
+/// Carries something out, unless somebody interrupts it. What is dropped on the way ends the servers that it started.
+async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Result<T, String> {
+    let interruption = Interruption::listen().map_err(|error| format!("signals cannot be heard: {error}"))?;
+    tokio::select! {
+        outcome = work => Ok(outcome),
+        () = interruption.came() => Err("interrupted".to_owned()),
     }
 }
 
@@ -221,6 +232,12 @@ impl Planting {
 }
 
 impl What {
+    /// What tells this map from others; none where it was not compared.
+    fn map_digest(&self) -> Option<String> {
+        let text = std::fs::read(self.spec.join("map.json")).ok().filter(|_| self.only.is_empty())?;
+        Some(format!("sha256:{}", sha256_hex(&text)))
+    }
+
     /// What was compared, in words.
     fn compared(&self, suite: &Suite) -> String {
         let cases = report::cases(suite.cases.len());
@@ -255,6 +272,10 @@ impl How {
         if let Some(lacks) = profile.lacks() {
             complain(&lacks);
         }
+        if let Some(path) = &self.report {
+            // Better before the run than after it.
+            write(path, "").map_err(|problem| vec![problem])?;
+        }
         let meta = meta::look(&profile).await.map_err(|problem| vec![problem])?;
         let (started, at) = (Instant::now(), Timestamp::now());
         let shown = profile.clone();
@@ -268,13 +289,18 @@ impl How {
         say(&report::totals(&verdicts, took));
         if let Some(path) = &self.report {
             let only = &what.only;
-            let occasion = Occasion { profile: &profile, meta: meta.as_ref(), suite, only, started: at, took };
+            let map = what.map_digest();
+            let occasion = Occasion { profile: &profile, meta: meta.as_ref(), suite, map, only, started: at, took };
             let document = report::document(&verdicts, occasion);
             write(path, &format!("{document:#}\n")).map_err(|problem| vec![problem])?;
         }
         let good = !verdicts.is_empty() && verdicts.iter().all(run::Verdict::passed);
         Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
     }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number >= 1).ok_or_else(|| "must be 1 or more".to_owned())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

@@ -1,13 +1,19 @@
 //! Commands of the profile that reach below HTTP.
 
-use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
+use std::{collections::BTreeMap, io, path::Path, process::Stdio, time::Duration};
 
-use tokio::process::Command;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    process::Command,
+};
 
 use crate::deployment;
 
 /// The name by which a hook means the runner itself.
 pub(crate) const OWN: &str = "handoff-conformance";
+
+/// The most that is read of what a program prints.
+const MOST: u64 = 512 << 20;
 
 /// What a command did.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -31,17 +37,29 @@ pub async fn run(command: &[String], with: &BTreeMap<String, String>, patience: 
     if program == OWN {
         return own(arguments).await;
     }
+    let failed = |error: io::Error| format!("`{program}` cannot be run: {error}");
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
-    let output = tokio::time::timeout(patience, command.output())
-        .await
-        .map_err(|_| format!("`{program}` did not end within {} seconds", patience.as_secs()))?
-        .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
-    Ok(Ran {
-        exit: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    })
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().map_err(failed)?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let ended = async { tokio::try_join!(child.wait(), read(out), read(err)) };
+    let ended = tokio::time::timeout(patience, ended).await;
+    let ended = ended.map_err(|_| format!("`{program}` did not end within {} seconds", patience.as_secs()))?;
+    let (status, stdout, stderr) = ended.map_err(failed)?;
+    Ok(Ran { exit: status.code(), stdout, stderr })
+}
+
+/// Reads everything that a program prints, unless it is too much.
+async fn read(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        pipe.take(MOST + 1).read_to_end(&mut bytes).await?;
+    }
+    if u64::try_from(bytes.len()).is_ok_and(|length| length <= MOST) {
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    } else {
+        Err(io::Error::other(format!("it prints more than {MOST} bytes")))
+    }
 }
 
 /// Carries out a command of the runner itself, which may stand nowhere on the path.

@@ -20,6 +20,7 @@
 //! | [`report`] | a line a case, and the whole as JSON |
 //! | [`deployment`] | disposable deployments of `handoffd` |
 //! | [`planted`] | faults planted on purpose, and which cases turn red |
+//! | [`interruption`] | signals that end a run |
 //! | [`cli`] | the command line |
 
 pub mod case;
@@ -29,6 +30,7 @@ pub mod deployment;
 pub mod failure;
 pub mod hooks;
 pub mod http;
+pub mod interruption;
 pub mod json;
 pub mod map;
 pub mod matcher;

@@ -10,7 +10,7 @@ use std::{
 use serde::Deserialize;
 
 use crate::{
-    case::{Case, Suite},
+    case::{Case, Suite, WITHOUT_CASE},
     report,
 };
 
@@ -91,6 +91,18 @@ impl Map {
                 }
             }
         }
+        for (id, entry) in &self.rules {
+            match (entry.cases.is_empty(), suite.without_case.contains_key(id)) {
+                (true, false) => differences.push(format!("the rule {id} has no case; {}", mend())),
+                (false, true) => {
+                    differences.push(format!("the rule {id} has a case; {WITHOUT_CASE} says that it has none"));
+                }
+                _ => {}
+            }
+        }
+        for id in suite.without_case.keys().filter(|id| !self.rules.contains_key(*id)) {
+            differences.push(format!("{WITHOUT_CASE} has the rule {id}, and there is no rule {id}"));
+        }
         for case in &suite.cases {
             if self.kinds().iter().all(|(.., of_case)| of_case(case).is_empty()) {
                 differences.push(format!("the case `{}` names no rule, requirement or invariant", case.id));
@@ -129,6 +141,10 @@ fn complete(kind: &str, wanted: &BTreeSet<String>, have: &BTreeMap<String, Entry
     for id in have.keys().filter(|id| !wanted.contains(*id)) {
         differences.push(format!("the map has the {kind} {id}, which the protocol does not know"));
     }
+}
+
+fn mend() -> String {
+    format!("write one, or say in {WITHOUT_CASE} why there is none")
 }
 
 fn unnamed(kind: &str, id: &str, case: &Case, known: bool) -> String {

@@ -17,8 +17,9 @@ pub async fn look(profile: &Profile) -> Result<Option<Value>, String> {
     let url = format!("{}/v1/meta", profile.base_url);
     let client = client(profile.patience.call(), After::Close)?;
     let reply = Outgoing::new("GET", &url)?.send(&client).await;
-    let reply = reply
-        .map_err(|problem| format!("no server answers at {url}: {problem}; is `base_url` right, and without `/v1`?"))?;
+    let reply = reply.map_err(|none| {
+        format!("no server answers at {url}: {}; is `base_url` right, and without `/v1`?", none.problem)
+    })?;
     let meta = reply.json().filter(|_| reply.status == 200).cloned();
     match meta.as_ref().and_then(|meta| meta.get("conformance_level")).and_then(Value::as_u64) {
         Some(claimed) if claimed != u64::from(profile.level) => {

@@ -160,7 +160,6 @@ impl Profile {
         let secrets = self.callbacks.secrets.iter().map(|(name, secret)| (name, "secret", secret.as_str()));
         tokens
             .chain(secrets)
-            .filter(|(.., hidden)| hidden.len() >= 8)
             .fold(text.to_owned(), |text, (name, what, hidden)| text.replace(hidden, &format!("<{what} {name}>")))
     }
 }
@@ -202,6 +201,9 @@ mod tests {
     #[test]
     fn what_no_case_could_use_is_refused() {
         for (good, bad, why) in [
+            ("a-secret-token", "short", "`credentials.machine.token` must be 8 characters"),
+            ("whsec_aaaaaaaa", "short", "`callbacks.secrets.a` must be 8 characters"),
+            ("http://127", "http://me:secret@127", "must not hold a user"),
             ("level = 1", "level = 3", "`level` must be 1 or 2"),
             ("[choices]\nlink_only = false\n", "", "missing field `choices`"),
             ("link_only = false", "", "missing field `link_only`"),

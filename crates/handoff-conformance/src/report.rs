@@ -44,7 +44,7 @@ pub fn cases(number: usize) -> String {
 }
 
 /// What was run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Occasion<'run> {
     /// The deployment.
     pub profile: &'run Profile,
@@ -52,6 +52,8 @@ pub struct Occasion<'run> {
     pub meta: Option<&'run Value>,
     /// The cases.
     pub suite: &'run Suite,
+    /// What tells the map that they agreed with from others; none where it was not compared.
+    pub map: Option<String>,
     /// Whether only these were run, and which; else all, and they agreed with the map.
     pub only: &'run [String],
     /// When it began.
@@ -63,11 +65,11 @@ pub struct Occasion<'run> {
 /// The whole run, as the report file has it.
 #[must_use]
 pub fn document(verdicts: &[Verdict], occasion: Occasion<'_>) -> Value {
-    let Occasion { profile, meta, suite, only, started, took } = occasion;
+    let Occasion { profile, meta, suite, map, only, started, took } = occasion;
     let passed = verdicts.iter().filter(|verdict| verdict.passed()).count();
     let cases: Vec<_> = verdicts.iter().map(|verdict| case(verdict, profile)).collect();
     json!({
-        "protocol": PROTOCOL,
+        "specification": PROTOCOL,
         "runner": env!("CARGO_PKG_VERSION"),
         "deployment": {
             "base_url": profile.base_url,
@@ -79,6 +81,7 @@ pub fn document(verdicts: &[Verdict], occasion: Occasion<'_>) -> Value {
         "milliseconds": milliseconds(took),
         "only": if only.is_empty() { Value::Null } else { json!(only) },
         "cases_digest": suite.digest(),
+        "map_digest": map,
         "totals": { "cases": verdicts.len(), "passed": passed, "failed": verdicts.len() - passed },
         "cases": cases,
     })

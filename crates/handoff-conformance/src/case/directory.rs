@@ -1,18 +1,27 @@
 //! Every case of a directory.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
 use super::{Case, read, variables};
-use crate::json;
+use crate::{
+    json,
+    members::{Fault, Place},
+};
+
+/// The file beside the directory of the cases that names the rules which have none.
+pub const WITHOUT_CASE: &str = "without-case.json";
 
 /// Every case.
 #[derive(Clone, Debug, Default)]
 pub struct Suite {
     /// Where they stand.
     pub directory: PathBuf,
+    /// The rules that no case can observe, and why.
+    pub without_case: BTreeMap<String, String>,
     /// The cases, in the order of their ids, numbers by value.
     pub cases: Vec<Case>,
 }
@@ -57,8 +66,12 @@ pub fn load(directory: &Path) -> Result<Suite, Vec<String>> {
     if cases.is_empty() && faults.is_empty() {
         faults.push(format!("{}: there is no case here", directory.display()));
     }
+    let without_case = without_case(&directory.with_file_name(WITHOUT_CASE)).unwrap_or_else(|problem| {
+        faults.push(problem);
+        BTreeMap::new()
+    });
     cases.sort_by_cached_key(|case| order(&case.id));
-    if faults.is_empty() { Ok(Suite { directory: directory.to_owned(), cases }) } else { Err(faults) }
+    if faults.is_empty() { Ok(Suite { directory: directory.to_owned(), without_case, cases }) } else { Err(faults) }
 }
 
 /// A key by which `C-2` comes before `C-10`, and requirements and invariants before the rest.
@@ -83,6 +96,9 @@ fn order(id: &str) -> (u8, Vec<(String, u64)>) {
 
 fn load_case(file: &Path) -> Result<Case, String> {
     let named = |problem: String| format!("{}: {problem}", file.display());
+    if file.is_symlink() || file.extension().is_none_or(|extension| extension != "json") {
+        return Err(named("is no case: a case is a file whose name ends in `.json`".to_owned()));
+    }
     let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
     let document = json::read(&text).map_err(named)?;
     let case = read::case(file, &text, &document).map_err(|fault| named(fault.to_string()))?;
@@ -90,13 +106,29 @@ fn load_case(file: &Path) -> Result<Case, String> {
     Ok(case)
 }
 
+/// Reads the list of rules without a case; a suite that has no such list has a case for each.
+fn without_case(file: &Path) -> Result<BTreeMap<String, String>, String> {
+    if !file.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let named = |problem: String| format!("{}: {problem}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
+    let document = json::read(&text).map_err(named)?;
+    let reason = |(id, place): (&str, Place<'_>)| match place.string()? {
+        reason if reason.trim().is_empty() => Err(place.fault("must say why there is no case")),
+        reason => Ok((id.to_owned(), reason)),
+    };
+    let members = Place::whole(&document).members().map_err(|fault| named(fault.to_string()))?;
+    members.all().into_iter().map(reason).collect::<Result<_, Fault>>().map_err(|fault| named(fault.to_string()))
+}
+
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") {
-            files.push(path);
+        let entry = entry?;
+        // Links are not followed: they could lead round in a circle, and out of the suite.
+        match entry.file_type()? {
+            kind if kind.is_dir() => collect(&entry.path(), files)?,
+            _ => files.push(entry.path()),
         }
     }
     Ok(())

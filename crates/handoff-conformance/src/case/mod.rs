@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde_json::Value;
 
-pub use self::directory::{Suite, load};
+pub use self::directory::{Suite, WITHOUT_CASE, load};
 
 /// One case: a promise of the protocol, and the scenarios that hold a server to it.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 mod call;
 mod others;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Call, Keep, Step, Verb};
 use crate::{
@@ -62,8 +62,20 @@ fn step(place: &Place<'_>) -> Result<Step, Fault> {
 
 /// A matcher, checked for its form and kept as it is written: variables in it are replaced when it is used.
 fn matcher(place: &Place<'_>) -> Result<Value, Fault> {
-    Matcher::read(place, Reading::Template)?;
+    let matcher = Matcher::read(place, Reading::Template)?;
+    let anything = [None, Some(json!(null)), Some(json!(0)), Some(json!("")), Some(json!([])), Some(json!({}))];
+    // What must not be can be anything else.
+    let excludes = matches!(matcher, Matcher::Not(_));
+    if !excludes && anything.iter().all(|thing| matcher.check(thing.as_ref()).is_ok()) {
+        return Err(place.fault("accepts anything, so that it asks for nothing"));
+    }
     Ok(place.value.clone())
+}
+
+/// A matcher that must not accept a value, which it would accept only if it asked for nothing.
+fn matcher_without(place: &Place<'_>, value: &Value, problem: &str) -> Result<Value, Fault> {
+    let read = Matcher::read(place, Reading::Template)?;
+    if read.check(Some(value)).is_ok() { Err(place.fault(problem)) } else { matcher(place) }
 }
 
 fn optional_matcher(members: &Members<'_>, name: &str) -> Result<Option<Value>, Fault> {

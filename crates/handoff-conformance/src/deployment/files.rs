@@ -143,7 +143,7 @@ fn hooks(directory: &Path, program: &Path, variables: &[(String, String)]) -> Ve
 
 /// Writes a file that only its owner can read: tokens and secrets stand in it.
 fn private(path: &Path, text: &str) -> Result<(), String> {
-    let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| format!("{}: {error}", path.display()))
 }

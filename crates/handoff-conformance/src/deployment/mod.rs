@@ -100,8 +100,18 @@ impl Drop for Disposable {
 pub async fn deploy(plan: &Plan, directory: &Path) -> Result<PathBuf, String> {
     fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let directory = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
+    let shown = directory.display();
     if remembered(&directory).exists() {
-        return Err(format!("{} holds a deployment already; take another directory", directory.display()));
+        return Err(format!("{shown} holds a deployment already; take another directory"));
+    }
+    if fs::read_dir(&directory).map_err(|error| format!("{shown}: {error}"))?.next().is_some() {
+        return Err(format!("{shown} is not empty; take another directory"));
+    }
+    // In hooks, braces are parameters.
+    if directory.to_string_lossy().contains(['{', '}']) {
+        return Err(format!(
+            "{shown} has braces in its name, which hooks would take for parameters; take another directory"
+        ));
     }
     let program = plan.server.canonicalize().map_err(|error| format!("{}: {error}", plan.server.display()))?;
     let port = free_port()?;

@@ -110,7 +110,7 @@ impl Matcher {
                 text(got).is_some_and(|got| got.ends_with('Z') && !got.contains(".0Z")) && timestamp(got).is_some(),
                 &|| "a time in UTC, such as 2026-01-31T10:00:00Z".to_owned(),
             ),
-            Self::Id(prefix) => held(text(got).is_some_and(|got| id(prefix, got)), &|| {
+            Self::Id(prefix) => held(text(got).is_some_and(|got| is_id(prefix, got)), &|| {
                 format!("`{prefix}_` and 26 characters of Crockford's base32")
             }),
             Self::Digest => {
@@ -256,7 +256,8 @@ fn timestamp(got: Option<&Value>) -> Option<Timestamp> {
 }
 
 /// The form of an id (B-2): uppercase, none of I, L, O, U, and not above 128 bits.
-fn id(prefix: &str, got: &str) -> bool {
+#[must_use]
+pub fn is_id(prefix: &str, got: &str) -> bool {
     let body = got.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_')).unwrap_or_default();
     body.len() == 26
         && body.starts_with(|first: char| ('0'..='7').contains(&first))

@@ -11,7 +11,7 @@ use std::fmt;
 use regex::Regex;
 use serde_json::Value;
 
-pub use self::read::Reading;
+pub use self::{compare::is_id, read::Reading};
 
 /// What is expected of a value.
 #[derive(Clone, Debug)]

@@ -38,6 +38,9 @@ pub const HOOKS: [&str; 11] = [
     "restart",
 ];
 
+/// What is shorter could stand in a text by chance, and could not be told from it.
+const SHORTEST: usize = 8;
+
 impl Profile {
     /// The first thing in the profile that no case could use as it is.
     pub(super) fn fault(&self) -> Option<String> {
@@ -46,6 +49,14 @@ impl Profile {
         }
         if !self.base_url.starts_with("http://") && !self.base_url.starts_with("https://") {
             return Some("`base_url` must begin with `http://` or `https://`".to_owned());
+        }
+        if self.base_url.split('/').nth(2).is_some_and(|host| host.contains('@')) {
+            return Some("`base_url` must not hold a user or a password: reports have it".to_owned());
+        }
+        if let Some((name, _)) = self.callbacks.secrets.iter().find(|(_, secret)| secret.len() < SHORTEST) {
+            return Some(format!(
+                "`callbacks.secrets.{name}` must be {SHORTEST} characters at least, so that it can be redacted"
+            ));
         }
         if self.callbacks.secrets.len() < 2 {
             let why = "several can be active, and cases see that each signs";
@@ -86,7 +97,9 @@ fn credential_fault(name: &str, credential: &Credential) -> Option<String> {
     match (&credential.id, *kind) {
         (Some(_), "anonymous_link") => Some(format!("`credentials.{name}.id` must be absent: a link is nobody")),
         (None, "machine" | "human") => Some(format!("`credentials.{name}.id` is missing: the principal's id")),
-        _ if credential.token.is_empty() => Some(format!("`credentials.{name}.token` must not be empty")),
+        _ if credential.token.len() < SHORTEST => Some(format!(
+            "`credentials.{name}.token` must be {SHORTEST} characters at least, so that it can be redacted"
+        )),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 
 fn scope() -> Scope {
     let profile = "base_url = \"http://127.0.0.1:1\"\nlevel = 1\n[choices]\nlink_only = false\n[callbacks.secrets]\n\
-                   a = \"x\"\nb = \"y\"\n[credentials.machine]\ntoken = \"t\"\nid = \"sa_1\"\nkind = \"machine\"\n\
+                   a = \"whsec_aaaa\"\nb = \"whsec_bbbb\"\n[credentials.machine]\ntoken = \"a-token-of-one\"\nid = \"sa_1\"\nkind = \"machine\"\n\
                    tenant = \"org_1\"\n";
     Scope::new(Arc::new(Profile::read(profile).unwrap()), "seed".to_owned(), "http://127.0.0.1:2/s")
 }

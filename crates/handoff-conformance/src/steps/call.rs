@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     case::{Call, Content, Expect, Keep, Raw},
     failure::Failure,
-    http::{After, Outgoing, Reply, client},
+    http::{After, Kind, NoReply, Outgoing, Reply, client},
     matcher::Mismatch,
     story::Story,
 };
@@ -23,20 +23,21 @@ pub(super) async fn once(story: &mut Story, call: &Call) -> Result<(), Failure> 
     if call.expect.broken {
         return broken(outcome);
     }
-    judge(story, call, &outcome?)
+    judge(story, call, &outcome.map_err(|none| Failure::of(none.to_string()))?)
 }
 
-/// There must be no reply.
-pub(super) fn broken(outcome: Result<Reply, Failure>) -> Result<(), Failure> {
+/// There must be no reply, because the connection broke, and for no other reason.
+pub(super) fn broken(outcome: Result<Reply, NoReply>) -> Result<(), Failure> {
     match outcome {
-        Err(_) => Ok(()),
+        Err(NoReply { kind: Kind::Broken, .. }) => Ok(()),
+        Err(none) => Err(Failure::of(format!("the connection was to break, and {none}"))),
         Ok(reply) => Err(Failure::of("there is a reply, and the connection was to break").upon(reply.brief())),
     }
 }
 
 /// Sends what was made ready, and remembers what came back.
-pub(super) async fn make(story: &Story, call: &Call, outgoing: Outgoing, client: &Client) -> Result<Reply, Failure> {
-    let reply = outgoing.send(client).await.map_err(|problem| Failure::of(format!("there is no reply: {problem}")))?;
+pub(super) async fn make(story: &Story, call: &Call, outgoing: Outgoing, client: &Client) -> Result<Reply, NoReply> {
+    let reply = outgoing.send(client).await?;
     if !call.may_contain {
         story.remember(&call.line, reply.whole());
     }
@@ -162,7 +163,7 @@ async fn hang_up(story: &Story, outgoing: Outgoing, time: Duration) -> Result<()
     let own = client(story.world.profile.patience.call(), After::Close).map_err(Failure::of)?;
     match tokio::time::timeout(time, outgoing.send(&own)).await {
         Err(_) => Ok(()),
-        Ok(Err(problem)) => Err(Failure::of(format!("the connection failed before it was dropped: {problem}"))),
+        Ok(Err(none)) => Err(Failure::of(format!("the connection failed before it was dropped: {none}"))),
         Ok(Ok(reply)) => Err(Failure::of("there was a reply before the connection was dropped").upon(reply.brief())),
     }
 }

@@ -97,7 +97,7 @@ pub(super) async fn get(
         outgoing.url.query_pairs_mut().append_pair(name, value);
     }
     let client: &Client = &story.world.client;
-    let reply = outgoing.send(client).await.map_err(|problem| Failure::of(format!("there is no reply: {problem}")))?;
+    let reply = outgoing.send(client).await.map_err(|none| Failure::of(none.to_string()))?;
     story.remember(&format!("GET {path}"), reply.whole());
     if reply.status == 200 {
         Ok(reply)

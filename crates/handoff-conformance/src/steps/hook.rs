@@ -43,7 +43,7 @@ pub(super) async fn play(story: &mut Story, hook: &Hook) -> Result<(), Failure> 
         if !hook.may_contain {
             story.remember(&format!("the output of the hook `{}`", hook.name), both(&ran));
         }
-        match meets(story, &hook.expect, &ran) {
+        match is_told(hook, &ran).and_then(|()| meets(story, &hook.expect, &ran)) {
             Ok(()) => return story.keep(&hook.keep, json::read(&ran.stdout).ok().as_ref(), &ran.stdout),
             Err(_) if hook.within.is_some_and(|within| started.elapsed() < within) => {
                 tokio::time::sleep(PAUSE).await;
@@ -66,7 +66,7 @@ async fn interrupting(
     tokio::select! {
         outcome = &mut held => {
             let failure = Failure::of(format!("`{}` was over before the command began", call.line));
-            return Err(outcome.map_or_else(|broken| broken, |reply| failure.upon(reply.brief())));
+            return Err(failure.upon(outcome.map_or_else(|none| none.to_string(), |reply| reply.brief())));
         }
         () = tokio::time::sleep(HELD) => {}
     }
@@ -85,6 +85,14 @@ async fn interrupting(
         return Err(Failure::of(format!("`{}` is still held {seconds} s after the command ended", call.line)));
     }
     Ok(ran)
+}
+
+/// Of a request that exists there is at least one event, so a list of events that is empty was never made.
+fn is_told(hook: &Hook, ran: &Ran) -> Result<(), Failure> {
+    if hook.name == "events" && ran.exit == Some(0) && ran.stdout.trim().is_empty() {
+        return Err(Failure::of("the hook `events` printed nothing"));
+    }
+    Ok(())
 }
 
 fn meets(story: &Story, expect: &Outcome, ran: &Ran) -> Result<(), Failure> {

@@ -1,5 +1,7 @@
 //! Calls that are released at the same instant, each over a connection that is already open.
 
+use std::time::Instant;
+
 use futures::future;
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -8,7 +10,7 @@ use super::call;
 use crate::{
     case::{Call, Count, Keep, Together},
     failure::Failure,
-    http::{After, Outgoing, Reply, client},
+    http::{After, NoReply, Outgoing, Reply, client},
     story::Story,
 };
 
@@ -28,14 +30,14 @@ pub(super) async fn play(story: &mut Story, together: &Together) -> Result<(), F
     let mut replies = Vec::with_capacity(outcomes.len());
     for (call, outcome) in outcomes {
         let within = |failure: Failure| failure.within(&call.line, None);
-        match (call.hang_up, outcome) {
-            (None, outcome) if call.expect.broken => call::broken(outcome).map_err(within)?,
-            (None, outcome) => replies.push((call, outcome.map_err(within)?)),
-            (Some(_), Err(_)) => {}
-            (Some(_), Ok(reply)) => {
+        match outcome {
+            None => {}
+            Some(outcome) if call.expect.broken => call::broken(outcome).map_err(within)?,
+            Some(Ok(reply)) if call.hang_up.is_some() => {
                 let failure = Failure::of("there was a reply before the connection was dropped");
                 return Err(within(failure.upon(reply.brief())));
             }
+            Some(outcome) => replies.push((call, outcome.map_err(|none| within(Failure::of(none.to_string())))?)),
         }
     }
     for (call, reply) in &replies {
@@ -62,30 +64,31 @@ async fn open(story: &Story) -> Result<reqwest::Client, Failure> {
     let profile = &story.world.profile;
     let own = client(profile.patience.call(), After::Keep).map_err(Failure::of)?;
     let warm = Outgoing::new("GET", &format!("{}/v1/meta", profile.base_url)).map_err(Failure::of)?;
-    warm.send(&own).await.map_err(|problem| Failure::of(format!("no connection can be opened: {problem}")))?;
+    warm.send(&own).await.map_err(|none| Failure::of(format!("no connection can be opened: {none}")))?;
     Ok(own)
 }
 
+/// None where the connection was dropped, as the call wants it.
 async fn release<'call>(
     story: &Story,
     barrier: &Barrier,
     call: &'call Call,
     outgoing: Outgoing,
     connection: reqwest::Client,
-) -> (&'call Call, Result<Reply, Failure>) {
+) -> (&'call Call, Option<Result<Reply, NoReply>>) {
     barrier.wait().await;
+    // All replies are timed from the release, so that how late a call was sent makes none of them look quicker.
+    let released = Instant::now() + call.after;
     if !call.after.is_zero() {
         tokio::time::sleep(call.after).await;
     }
     let made = call::make(story, call, outgoing, &connection);
     let outcome = match call.hang_up {
-        None => made.await,
-        Some(time) => match tokio::time::timeout(time, made).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(Failure::of("the connection was dropped")),
-        },
+        None => Some(made.await),
+        Some(time) => tokio::time::timeout(time, made).await.ok(),
     };
-    (call, outcome)
+    let timed = |reply| Reply { took: released.elapsed(), ..reply };
+    (call, outcome.map(|outcome| outcome.map(timed)))
 }
 
 /// Each description fits as many replies as it says, and each reply fits one.

@@ -75,7 +75,18 @@ impl Fixture {
 
     /// Runs a command over this suite.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        runner(arguments).arg("--cases").arg(self.cases()).arg("--spec").arg(self.spec()).output().unwrap()
+        self.over(runner(arguments)).output().unwrap()
+    }
+
+    /// A command over this suite.
+    pub(crate) fn over(&self, mut command: Command) -> Command {
+        command.arg("--cases").arg(self.cases()).arg("--spec").arg(self.spec());
+        command
+    }
+
+    /// Says which rules have no case.
+    pub(crate) fn write_without_case(&self, list: &Value) {
+        self.write(&self.directory.path().join("without-case.json"), list);
     }
 
     fn cases(&self) -> PathBuf {

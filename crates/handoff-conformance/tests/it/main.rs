@@ -3,5 +3,6 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod fixture;
+mod interrupting;
 mod refusing;
 mod servers;

@@ -63,6 +63,54 @@ fn a_case_and_the_map_must_name_each_other() {
 }
 
 #[test]
+fn a_rule_has_a_case_or_a_reason_why_not() {
+    let fixture = Fixture::new();
+    fixture.alter_map(|map| map["rules"]["H-8"] = json!({"title": "A rule", "tests": ["it"], "cases": []}));
+    refused(&fixture, "the rule H-8 has no case; write one, or say in without-case.json why there is none");
+    fixture.write_without_case(&json!({"H-8": "takes a day"}));
+    assert_eq!(said(&fixture.run(&["check"])).0, Some(0));
+    fixture.write_without_case(&json!({"H-8": "takes a day", "B-1": "no", "B-99": "no"}));
+    refused(&fixture, "the rule B-1 has a case; without-case.json says that it has none");
+    refused(&fixture, "without-case.json has the rule B-99, and there is no rule B-99");
+    fixture.write_without_case(&json!({"H-8": " "}));
+    refused(&fixture, "`H-8` must say why there is no case");
+}
+
+#[test]
+fn what_asks_for_nothing_is_refused() {
+    let call = |expect| json!({"call": "GET /v1/meta", "as": null, "expect": expect});
+    let plain = json!({"call": "GET /v1/meta", "as": null});
+    for (step, reason) in [
+        (call(json!({"status": {"$present": true}})), "expect.status` accepts a status that no case can expect"),
+        (call(json!({"status": {"$at_least": 200}})), "expect.status` accepts a status that no case can expect"),
+        (
+            call(json!({"status": 200, "body": {"$any": [{"$present": true}, {"$absent": true}]}})),
+            "expect.body` accepts anything",
+        ),
+        (
+            json!({"together": [plain], "expect": [{"count": 1, "where": {}}]}),
+            "where` must say something of the `status`",
+        ),
+        (json!({"together": [plain]}), "together` must say what is expected"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write_case("C-2", |case| case["scenarios"][0]["steps"] = json!([step]));
+        refused(&fixture, reason);
+    }
+}
+
+#[test]
+fn what_is_no_case_among_the_cases_is_not_passed_over() {
+    let fixture = Fixture::new();
+    fs::copy(fixture.file_of("C-2"), fixture.file_of("C-2").with_file_name("C-99.JSON")).unwrap();
+    refused(&fixture, "C-99.JSON: is no case");
+    let round = Fixture::new();
+    let cases = round.file_of("C-2").parent().unwrap().to_owned();
+    std::os::unix::fs::symlink(&cases, cases.join("round")).unwrap();
+    refused(&round, "round: is no case");
+}
+
+#[test]
 fn a_case_of_a_higher_level_than_what_it_tests_is_named() {
     let fixture = Fixture::new();
     fixture.write_case("C-2", |case| case["level"] = json!(2));

@@ -84,6 +84,21 @@ fn hooks_that_do_nothing_make_the_case_of_the_store_red() {
 }
 
 #[test]
+fn hooks_that_look_at_nothing_make_cases_red() {
+    let nothing = ["echo", "nothing to see here"].map(str::to_owned).to_vec();
+    for (hook, id) in [("log", "C-7"), ("store", "C-7"), ("events", "C-23"), ("restart", "X-survives")] {
+        let mut suite = suite();
+        suite.cases.retain(|case| case.id == id);
+        let (profile, verdicts) = play(&suite, &plan(2, false), |profile| {
+            profile.hooks.insert(hook.to_owned(), nothing.clone());
+        });
+        let [verdict] = verdicts.as_slice() else { panic!("{id} is one case") };
+        let lines = report::lines(verdict, &profile);
+        assert!(!verdict.passed() && lines.contains(hook), "{id} with a `{hook}` that does nothing: {lines}");
+    }
+}
+
+#[test]
 fn a_store_that_lets_a_receipt_be_changed_makes_the_case_of_the_store_red() {
     let mut suite = suite();
     suite.cases.retain(|case| case.id == "C-15");

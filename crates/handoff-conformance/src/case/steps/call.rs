@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{keep, matcher, optional_matcher, pairs};
+use serde_json::{Value, json};
+
+use super::{keep, matcher, matcher_without, optional_matcher, pairs};
 use crate::{
     case::{Call, Content, Count, Expect, Raw, Together, read::flag},
     members::{Fault, Members, Place},
@@ -66,6 +68,11 @@ pub(super) fn together(members: &Members<'_>) -> Result<Together, Fault> {
 
 fn count(place: &Place<'_>) -> Result<Count, Fault> {
     let members = place.members()?;
+    let like = members.required("where")?;
+    // Each reply must fit one of these: one that fits whatever comes would ask for nothing.
+    if like.members()?.names().all(|name| !["status", "body"].contains(&name)) {
+        return Err(like.fault("must say something of the `status` or the `body`"));
+    }
     let count = Count { count: matcher(&members.required("count")?)?, like: expect(&members.required("where")?)? };
     members.finish()?;
     Ok(count)
@@ -130,7 +137,7 @@ fn expect(place: &Place<'_>) -> Result<Expect, Fault> {
     }
     let expect = Expect {
         broken: false,
-        status: optional_matcher(&members, "status")?,
+        status: members.optional("status").map(|place| status(&place)).transpose()?,
         headers,
         body: optional_matcher(&members, "body")?,
         raw: members.optional("raw").map_or(Ok(Vec::new()), |place| raw(&place))?,
@@ -138,6 +145,11 @@ fn expect(place: &Place<'_>) -> Result<Expect, Fault> {
     };
     members.finish()?;
     Ok(expect)
+}
+
+/// A status that a server gives which has nothing to give is never expected.
+fn status(place: &Place<'_>) -> Result<Value, Fault> {
+    matcher_without(place, &json!(599), "accepts a status that no case can expect, so that it asks for nothing")
 }
 
 fn raw(place: &Place<'_>) -> Result<Vec<(Raw, String)>, Fault> {
