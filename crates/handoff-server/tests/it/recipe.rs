@@ -6,7 +6,7 @@ use std::{
     fs,
     net::{SocketAddr, TcpListener},
     path::Path,
-    process::{Command, Output},
+    process::Command,
 };
 
 use crate::{
