@@ -69,10 +69,12 @@ pub(crate) fn format(run: &mut Run) -> Result<(), Failure> {
     run.step("format", |run| show(&mut run.cargo(&["fmt", "--all", "--check"])))
 }
 
-/// Runs clippy over every target.
+/// Runs clippy over every target, and over the builds that faults can be planted in.
 pub(crate) fn lint(run: &mut Run) -> Result<(), Failure> {
     run.step("lint", |run| {
-        show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+        show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
+        let planted = ["clippy", "--package", "handoff-server", "--features", "planted-faults", "--all-targets"];
+        show(run.cargo(&planted).args(["--", "--deny", "warnings"]))
     })
 }
 

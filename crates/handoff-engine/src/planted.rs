@@ -58,12 +58,13 @@ impl Engine {
     pub(crate) async fn leave_a_row(&self, principal: &Principal, refused: &Json) {
         let waiter = refused.get("waiter_ref").and_then(Json::as_str);
         let Some(waiter) = waiter.filter(|_| Fault::RefusedRaiseLeavesARow.is_planted()) else { return };
-        let body = Json::object([
-            ("waiter_ref", Json::from(waiter)),
-            ("prompt", Json::object([("title", Json::from("left behind"))])),
-            ("requires", Json::object([("v", Json::from(1_u64))])),
-        ]);
-        // What cannot be raised leaves nothing.
+        let prompt = Json::object([("title", Json::from("left behind"))]);
+        // What cannot be raised either leaves nothing.
+        if refused.get("prompt") == Some(&prompt) {
+            return;
+        }
+        let requires = Json::object([("v", Json::from(1_u64))]);
+        let body = Json::object([("waiter_ref", Json::from(waiter)), ("prompt", prompt), ("requires", requires)]);
         let _ = Box::pin(self.raise(principal, body, None)).await;
     }
 
@@ -76,14 +77,18 @@ impl Engine {
     }
 }
 
-/// Mints a receipt for an observation.
+/// Takes an observation, or words of a channel, for more than they are.
 pub(crate) fn infer(
     kind: &RecordKind,
     view: &View<'_>,
     effects: Effects,
     context: &mut Context<'_>,
 ) -> Result<Effects, Halt<DecisionError>> {
-    if kind.as_str() != "observation" || !Fault::PageChangeMintsAReceipt.is_planted() {
+    let fault = match kind.as_str() {
+        "observation" => Fault::PageChangeMintsAReceipt,
+        _ => Fault::ChannelTextSettles,
+    };
+    if !fault.is_planted() || effects.request.state != RequestState::Pending {
         return Ok(effects);
     }
     let head = view.chain(&RECEIPTS)?;

@@ -41,7 +41,9 @@ pub(crate) fn dressed_up(receipt: String) -> String {
 
 /// Headers that are missing.
 pub(crate) fn undress(headers: &mut HeaderMap, failed: bool) {
-    if Fault::ResponsesMayBeKept.is_planted() {
+    if headers.get(header::CACHE_CONTROL).is_some_and(|said| said == "no-store")
+        && Fault::ResponsesMayBeKept.is_planted()
+    {
         headers.remove(header::CACHE_CONTROL);
     }
     if failed && Fault::NoBudgetOnErrors.is_planted() {

@@ -3,10 +3,13 @@
 //! A suite that never turns red has shown nothing. So a build with the feature `planted-faults`, which no ordinary build
 //! has, can be told at its start to get one thing wrong and everything else right; whoever runs a suite against it sees
 //! which case notices. Each place of a fault is behind the feature, and so is this module.
+//!
+//! A further fault is a row of the table below and a line or two at its place. It breaks one thing, so that the case that
+//! turns red says what the suite noticed; `cargo xtask conformance --planted` shows which does.
 
 use std::sync::OnceLock;
 
-use crate::json::Json;
+use crate::json::{Json, Number, NumberFault};
 
 /// The fault of this process, once it is planted.
 static PLANTED: OnceLock<Fault> = OnceLock::new();
@@ -20,6 +23,11 @@ pub fn plant(fault: Fault) -> bool {
 #[must_use]
 pub fn planted() -> Option<Fault> {
     PLANTED.get().copied()
+}
+
+/// Whether a number is taken although no rule lets it in.
+pub(crate) fn is_taken(number: &Number) -> bool {
+    Fault::FractionsAccepted.is_planted() && number.integer() == Err(NumberFault::NotAnInteger)
 }
 
 /// A message that repeats what was submitted.
@@ -159,7 +167,7 @@ faults! {
     UndeclaredValuesAccepted = "undeclared-values-accepted", "F-12",
         "An answer may hold fields that nobody declared.";
     AttestationMayBeFalse = "attestation-may-be-false", "F-9",
-        "An attestation may be answered with anything.";
+        "An attestation may be answered with false.";
     OnlyTheFirstFault = "only-the-first-fault", "F-13",
         "Of several faulty fields only one is named.";
     RefusalQuotesTheValue = "refusal-quotes-the-value", "F-14",
@@ -217,7 +225,7 @@ faults! {
     GradeAboveTheCeiling = "grade-above-the-ceiling", "V-2",
         "A delivery may be reported further than its channel can prove.";
     QueuedCountsAsDispatched = "queued-counts-as-dispatched", "V-4",
-        "A delivery that nothing took yet has the grade `dispatched`.";
+        "A request shows the grade `dispatched` of a delivery that nothing took yet.";
     SuppressionWithoutReason = "suppression-without-reason", "V-8",
         "A delivery that is kept back does not say why.";
     SecondSignal = "second-signal", "X-1",
@@ -235,7 +243,7 @@ faults! {
     AnyTokenAcknowledges = "any-token-acknowledges", "X-8",
         "A signal is acknowledged whatever token is shown.";
     AckAlwaysFirst = "ack-always-first", "X-8",
-        "An acknowledgement that is repeated says that it is the first, at a new time.";
+        "An acknowledgement that is repeated says that it is the first.";
     NudgeRetiresTheWait = "nudge-retires-the-wait", "W9",
         "An acknowledged nudge leaves the waiter of a pending request `acked`.";
     ReattachOmitsUnacked = "reattach-omits-unacked", "X-9",

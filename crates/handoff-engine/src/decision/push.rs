@@ -98,10 +98,10 @@ impl Engine {
             .unwrap_or(secrets);
         #[cfg(feature = "planted-faults")]
         let push = &crate::planted::renamed(push, now);
-        let (id, sequence) = (signal.id, signal.sequence);
         let mut resumed = self.resumed(tenant, std::slice::from_ref(&signal)).await?;
         let Some(resumed) = resumed.pop().flatten() else { return Ok(None) };
         let view = SignalView::new(signal, resumed);
+        let (id, sequence) = (view.id, view.sequence);
         let body = push_body(&view).map_err(|error| internal(&error))?;
         #[cfg(feature = "planted-faults")]
         let body = crate::planted::naming(tenant, body);

@@ -79,10 +79,7 @@ pub fn acknowledge(
     if !constant_time_eq(shown.as_bytes(), signal.resume_token.to_string().as_bytes()) {
         return Err(wrong_token().into());
     }
-    let acked = signal.acked_at;
-    #[cfg(feature = "planted-faults")]
-    let acked = acked.filter(|_| !crate::planted::Fault::AckAlwaysFirst.is_planted());
-    if let Some(acked_at) = acked {
+    if let Some(acked_at) = signal.acked_at {
         return Ok(Acknowledged::Repeat { acked_at });
     }
     let mut signal = signal.clone();

@@ -251,7 +251,7 @@ impl Field {
                 }
             }
             #[cfg(feature = "planted-faults")]
-            FieldKind::Number { .. } if crate::planted::Fault::FractionsAccepted.is_planted() => Ok(()),
+            FieldKind::Number { .. } if value.as_number().is_some_and(crate::planted::is_taken) => Ok(()),
             FieldKind::Number { min, max } => {
                 let number = value.as_number().ok_or_else(|| (WrongType, "must be a number".to_owned()))?;
                 let integer = number
@@ -274,7 +274,11 @@ impl Field {
                 r#"must be {"provided": true}; the value itself goes to the request's sink"#.to_owned(),
             )),
             #[cfg(feature = "planted-faults")]
-            FieldKind::Attestation if crate::planted::Fault::AttestationMayBeFalse.is_planted() => Ok(()),
+            FieldKind::Attestation
+                if *value == Json::Bool(false) && crate::planted::Fault::AttestationMayBeFalse.is_planted() =>
+            {
+                Ok(())
+            }
             FieldKind::Attestation => match value {
                 Json::Bool(true) => Ok(()),
                 _ => Err((AttestationMustBeTrue, "must be exactly true".to_owned())),

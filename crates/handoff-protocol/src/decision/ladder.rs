@@ -83,8 +83,6 @@ fn mint(request: &mut Request, rung: u32, channels: &[String], targets: &[Target
         }
         let target = context.policy.directory.settle_rotation(target, context.now);
         let delivery = deliver(request, channel, target, rung, context);
-        #[cfg(feature = "planted-faults")]
-        let delivery = super::planted::presumed_sent(delivery);
         request.deliveries.push(delivery);
     }
     left_out

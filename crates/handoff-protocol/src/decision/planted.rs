@@ -3,7 +3,6 @@
 use super::{
     authorization::{Authorization, BoundTo, Redemption},
     context::Context,
-    delivery::Delivery,
     effects::{Effects, Fired, TimerChange},
     error::DecisionError,
     expire::expire,
@@ -154,12 +153,12 @@ pub(super) fn split(effects: &mut Effects, mint: &mut Mint) {
     }
 }
 
-/// A delivery that is taken for sent.
-pub(super) fn presumed_sent(mut delivery: Delivery) -> Delivery {
-    if Fault::QueuedCountsAsDispatched.is_planted() {
-        delivery.grade_reached = Some(Grade::Dispatched);
+/// A request whose deliveries are taken for sent.
+pub(super) fn presumed_sent(mut request: Request) -> Request {
+    for delivery in request.deliveries.iter_mut().filter(|_| Fault::QueuedCountsAsDispatched.is_planted()) {
+        delivery.grade_reached = delivery.grade_reached.or(Some(Grade::Dispatched));
     }
-    delivery
+    request
 }
 
 /// A further redemption for an effect that is known.
@@ -207,7 +206,7 @@ pub(super) fn altered(mut resumed: Resumed) -> Resumed {
     resumed
 }
 
-/// Mints a receipt for a change that somebody observed: what no rule lets in.
+/// Mints a receipt for a change that somebody observed, or settles a request by words of a channel: what no rule lets in.
 ///
 /// # Errors
 ///
@@ -219,6 +218,10 @@ pub fn infer(mut effects: Effects, head: &Head, context: &mut Context<'_>) -> Re
         effects.request.receipt = expired.request.receipt;
         effects.receipt = expired.receipt;
         effects.renderings = expired.renderings;
+    }
+    if Fault::ChannelTextSettles.is_planted() {
+        effects.request.state = RequestState::Answered;
+        effects.request.answered_at = Some(context.now);
     }
     Ok(effects)
 }

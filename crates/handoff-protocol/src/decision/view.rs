@@ -334,6 +334,8 @@ impl RequestView {
         authorization: Option<AuthorizationView>,
         surface_base: &str,
     ) -> Result<Self, DecisionError> {
+        #[cfg(feature = "planted-faults")]
+        let request = super::planted::presumed_sent(request);
         Ok(Self {
             rendered_digest: request.rendered_digest().map_err(|_| DecisionError::Internal)?,
             effective_authority: request.authority_by_policy(),

@@ -2,8 +2,8 @@
 //! configuration, no database and no server.
 
 use std::{
-    fs, io,
-    io::Read as _,
+    fs::File,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -14,6 +14,9 @@ use super::{failure::Failure, output};
 
 /// What stands for the standard input.
 const STANDARD_INPUT: &str = "-";
+
+/// How long a document may be: many times what a call may hold, and far less than what memory holds.
+pub(super) const LONGEST: usize = 16 * 1024 * 1024;
 
 /// Where the document is: exactly one of both.
 #[derive(Debug, Args)]
@@ -33,6 +36,9 @@ pub(super) fn run(document: &Document) -> Result<(), Failure> {
     match document {
         Document { path: Some(path), .. } => {
             let bytes = read(path).map_err(|error| Failure::Document { path: path.clone(), error })?;
+            if bytes.len() > LONGEST {
+                return Err(Failure::LongDocument { path: path.clone() });
+            }
             let text = canonical(&bytes)?;
             let digest = Digest::of(&text).hex();
             output::say(format_args!("{text}\nbytes={}\nsha256={digest}", text.len())).map_err(Failure::Output)
@@ -48,11 +54,11 @@ fn canonical(bytes: &[u8]) -> Result<String, Failure> {
     Ok(json::read(bytes).map_err(Failure::NotJson)?.canonical()?)
 }
 
+/// Reads a byte more than there may be, and then no more: not everything that can be read has an end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if path != Path::new(STANDARD_INPUT) {
-        return fs::read(path);
-    }
+    let source: &mut dyn Read =
+        if path == Path::new(STANDARD_INPUT) { &mut io::stdin().lock() } else { &mut File::open(path)? };
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
+    source.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -59,6 +59,11 @@ pub(super) enum Failure {
     Directory { path: std::path::PathBuf, error: io::Error },
     #[error("the document `{path}` cannot be read: {error}", path = path.display())]
     Document { path: std::path::PathBuf, error: io::Error },
+    #[error(
+        "the document `{path}` is longer than {longest} bytes, the most that is read of one",
+        path = path.display(), longest = super::canonicalize::LONGEST
+    )]
+    LongDocument { path: std::path::PathBuf },
     #[error("not one JSON document: {0}")]
     NotJson(ReadError),
     #[error("{0}; write such a number as a string")]

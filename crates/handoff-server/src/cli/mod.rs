@@ -1,6 +1,7 @@
 //! The command line: one file a command.
 
 mod canonicalize;
+mod command_line;
 mod continuation;
 mod dev;
 mod failure;
@@ -105,7 +106,7 @@ enum Command {
         #[arg(long, value_name = "DIR", default_value = "handoff-data")]
         data: PathBuf,
         /// The port to listen on; 0 takes a free one
-        #[arg(long, default_value_t = 8080)]
+        #[arg(long, default_value_t = 8080, value_parser = port)]
         port: u16,
     },
 }
@@ -205,6 +206,11 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
     })
 }
 
+/// Reads a port. Clap's own reader would repeat the value.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "expected a number from 0 to 65535".to_owned())
+}
+
 /// Help and version are answers; everything else is a command line that cannot be used.
 fn refuse(error: &clap::Error) -> ExitCode {
     match error.kind() {
@@ -214,8 +220,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
             ExitCode::SUCCESS
         }
         _ => {
-            let text = error.to_string();
-            output::fail(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+            output::fail(command_line::words(error));
             ExitCode::from(2)
         }
     }

@@ -123,6 +123,25 @@ fn exactly_one_document_is_asked_for_and_a_missing_file_is_named() {
     assert!(said.starts_with("handoffd: the document `nowhere/document.json` cannot be read: "), "{said}");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_has_no_end_is_read_up_to_a_limit_and_refused_in_words() {
+    let output = run(&["canonicalize", "--path", "/dev/zero"], &[]);
+    let said = "handoffd: the document `/dev/zero` is longer than 16777216 bytes, the most that is read of one\n";
+    assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(1), "", said));
+    // One of exactly that length is read, however many values it has.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("document.json");
+    let mut longest = format!("[{}0]", "0,".repeat(1_000_000));
+    longest.push_str(&" ".repeat(16_777_216 - longest.len()));
+    fs::write(&file, &longest).unwrap();
+    let output = run(&["canonicalize", "--path", file.to_str().unwrap()], &[]);
+    assert!(text(&output.stdout).contains("\nbytes=2000003\n"), "{}", text(&output.stderr));
+    longest.push(' ');
+    fs::write(&file, &longest).unwrap();
+    assert_eq!(run(&["canonicalize", "--path", file.to_str().unwrap()], &[]).status.code(), Some(1));
+}
+
 #[test]
 fn no_configuration_is_looked_at() {
     let broken = [("HANDOFF_DATABASE_URL", "nonsense"), ("HANDOFF_CONFIG", "/nowhere"), ("RUST_LOG", "=,=")];
