@@ -227,8 +227,6 @@ pub struct Hook {
     pub with: Vec<(String, Value)>,
     /// How long it is repeated until it meets what is expected.
     pub within: Option<Duration>,
-    /// A call that is held open when the command begins, and that the command must end.
-    pub interrupts: Option<Box<Call>>,
     /// What is expected of it.
     pub expect: Outcome,
     /// What is kept of what it printed.

@@ -7,12 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::call;
 use crate::{
-    case::{Call, Hook, Outcome},
+    case::{Hook, Outcome},
     failure::Failure,
     hooks::Ran,
-    http::{After, client},
     json::{self, cut},
     matcher::Mismatch,
     story::Story,
@@ -20,12 +18,6 @@ use crate::{
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// How long a call is held before what interrupts it.
-const HELD: Duration = Duration::from_millis(300);
-
-/// How long a call that was interrupted may take to end.
-const LETS_GO: Duration = Duration::from_secs(3);
 
 /// Runs the command, again and again where the step gives it time.
 pub(super) async fn play(story: &mut Story, hook: &Hook) -> Result<(), Failure> {
@@ -36,10 +28,7 @@ pub(super) async fn play(story: &mut Story, hook: &Hook) -> Result<(), Failure> 
     }
     let started = Instant::now();
     loop {
-        let ran = match &hook.interrupts {
-            Some(call) => interrupting(story, call, hook, &with).await?,
-            None => story.hook(&hook.name, &with).await?,
-        };
+        let ran = story.hook(&hook.name, &with).await?;
         if !hook.may_contain {
             story.remember(&format!("the output of the hook `{}`", hook.name), both(&ran));
         }
@@ -51,40 +40,6 @@ pub(super) async fn play(story: &mut Story, hook: &Hook) -> Result<(), Failure> 
             Err(failure) => return Err(failure.upon(said(&ran))),
         }
     }
-}
-
-/// Runs the command while a call is held open, which must be over soon after the command is.
-async fn interrupting(
-    story: &Story,
-    call: &Call,
-    hook: &Hook,
-    with: &BTreeMap<String, String>,
-) -> Result<Ran, Failure> {
-    let client = client(story.world.profile.patience.call(), After::Close).map_err(Failure::of)?;
-    let held = call::make(story, call, call::outgoing(story, call)?, &client);
-    tokio::pin!(held);
-    tokio::select! {
-        outcome = &mut held => {
-            let failure = Failure::of(format!("`{}` was over before the command began", call.line));
-            return Err(failure.upon(outcome.map_or_else(|none| none.to_string(), |reply| reply.brief())));
-        }
-        () = tokio::time::sleep(HELD) => {}
-    }
-    let running = story.hook(&hook.name, with);
-    tokio::pin!(running);
-    let mut over = false;
-    let ran = loop {
-        tokio::select! {
-            ran = &mut running => break ran?,
-            // With a reply or without, both show it.
-            _ = &mut held, if !over => over = true,
-        }
-    };
-    if !over && tokio::time::timeout(LETS_GO, held).await.is_err() {
-        let seconds = LETS_GO.as_secs();
-        return Err(Failure::of(format!("`{}` is still held {seconds} s after the command ended", call.line)));
-    }
-    Ok(ran)
 }
 
 /// Of a request that exists there is at least one event, so a list of events that is empty was never made.

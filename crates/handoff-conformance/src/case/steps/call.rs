@@ -25,17 +25,6 @@ pub(super) fn judged(members: &Members<'_>) -> Result<Call, Fault> {
     Ok(call)
 }
 
-/// A call that something interrupts: whatever becomes of it, nothing can be expected of a reply.
-pub(super) fn interrupted(place: &Place<'_>) -> Result<Box<Call>, Fault> {
-    let members = place.members()?;
-    let call = read(&members)?;
-    members.finish()?;
-    if call.expect.status.is_some() || !call.is_answered() || !call.keep.is_empty() {
-        return Err(place.fault("can expect and keep nothing: it must end, with a reply or without"));
-    }
-    Ok(Box::new(call))
-}
-
 /// A call that is repeated, and how long.
 pub(super) fn repeated(members: &Members<'_>, verb: &str, time: &str) -> Result<(Box<Call>, Duration), Fault> {
     let inner = members.required(verb)?.members()?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{all, call, keep, matcher, optional_matcher, pairs};
+use super::{all, keep, matcher, optional_matcher, pairs};
 use crate::{
     case::{Chain, Each, Hook, Nowhere, Outcome, ReceiptCheck, Receive, Received, Secrets, read::flag},
     members::{Fault, Members, Place},
@@ -28,7 +28,6 @@ pub(super) fn hook(members: &Members<'_>) -> Result<Hook, Fault> {
         name: members.required("hook")?.string()?,
         with: pairs(members.optional("with"))?,
         within: members.optional("within").map(|place| place.duration()).transpose()?,
-        interrupts: members.optional("interrupts").map(|place| call::interrupted(&place)).transpose()?,
         expect: outcome(&members.required("expect")?)?,
         keep: keep(members)?,
         may_contain: flag(members, "may_contain")?,
