@@ -1,7 +1,7 @@
 //! JSON as the suite looks at it: values beside the exact text that they were read from.
 //!
 //! `serde_json` reads the values. What it does not tell, because a value no longer shows it, is read from the text by
-//! [`text`]: names that stand twice, numbers that are not plain integers, and the exact bytes of a part.
+//! `text`: names that stand twice, numbers that are not plain integers, and the exact bytes of a part.
 
 mod canonical;
 mod text;

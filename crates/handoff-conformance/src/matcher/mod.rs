@@ -1,7 +1,7 @@
 //! Matchers: what a case expects of a value.
 //!
 //! A literal is equal to itself. An object matches when its members match, whatever else is there; an array when it has
-//! the same length and each element matches. An object whose members begin with `$` asks for more: see [`read`].
+//! the same length and each element matches. An object whose members begin with `$` asks for more: `read` lists them.
 
 mod compare;
 mod read;
