@@ -114,8 +114,8 @@ faults! {
         "A raise that is repeated under its key shows the request as it was raised, not as it stands now.";
     ReusedKeyUnnoticed = "reused-key-unnoticed", "K-1",
         "A key that comes again with another body gets the first reply, and no conflict.";
-    RaiseAlwaysSays200 = "raise-always-says-200", "K-2",
-        "A raise answers 200 also where it created the request.";
+    RaiseAlwaysSays201 = "raise-always-says-201", "K-2",
+        "A raise answers 201 also where it found the request.";
     AskOnceIgnored = "ask-once-ignored", "K-1",
         "The same question under a fresh key makes a second request while the first is pending.";
     JoinKeepsOldWords = "join-keeps-old-words", "K-1",

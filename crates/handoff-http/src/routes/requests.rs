@@ -28,7 +28,7 @@ pub(super) async fn raise(State(api): State<Api>, caller: Caller, SentKey(key): 
     let raised = api.engine.raise(&caller.0, body.0, key.as_ref()).await?;
     let created = raised.created;
     #[cfg(feature = "planted-faults")]
-    let created = created && !handoff_protocol::planted::Fault::RaiseAlwaysSays200.is_planted();
+    let created = created || handoff_protocol::planted::Fault::RaiseAlwaysSays201.is_planted();
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     reply::json(status, &raised.request)
 }

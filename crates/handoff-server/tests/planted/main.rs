@@ -32,6 +32,17 @@ fn every_fault_is_listed_in_a_line_with_the_rule_that_it_breaks() {
 }
 
 #[test]
+fn the_page_says_of_every_fault_which_case_turned_red() {
+    let page = include_str!("../../../../conformance/planted-faults.md");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    assert_eq!(rows.len(), Fault::ALL.len());
+    for (fault, row) in Fault::ALL.iter().zip(rows) {
+        let said = format!("| `{}` | {} | {} | `", fault.name(), fault.rule(), fault.breaks());
+        assert!(row.starts_with(&said), "write the page anew: `cargo xtask conformance --planted --write`: {row}");
+    }
+}
+
+#[test]
 fn a_name_that_is_no_fault_lets_nothing_begin_and_the_faults_are_named() {
     for arguments in [&["serve"][..], &["--version"], &["canonicalize", "--json", "1"]] {
         let output = run(arguments, &[("HANDOFF_PLANTED_FAULT", "hunter2")]);
