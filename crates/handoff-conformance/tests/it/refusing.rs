@@ -106,8 +106,8 @@ fn what_is_no_case_among_the_cases_is_not_passed_over() {
     refused(&fixture, "C-99.JSON: is no case");
     let round = Fixture::new();
     let cases = round.file_of("C-2").parent().unwrap().to_owned();
-    std::os::unix::fs::symlink(&cases, cases.join("round")).unwrap();
-    refused(&round, "round: is no case");
+    std::os::unix::fs::symlink(&cases, cases.join("round.json")).unwrap();
+    refused(&round, "round.json: is no case");
 }
 
 #[test]
