@@ -6,6 +6,7 @@
 //! | [`run`] | how a step is announced, timed and, when it fails, reported |
 //! | [`tools`] | what is looked for, and installed, before a step needs it |
 //! | [`browser`] | what the pages are looked at with |
+//! | [`postgres`] | the database that tests run against |
 //! | [`contracts`] | where the contract files are found |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
@@ -18,6 +19,7 @@ mod failure;
 mod gate;
 mod instructions;
 mod layers;
+mod postgres;
 mod run;
 mod text;
 mod tools;

@@ -24,10 +24,10 @@ pub enum OpenError {
     /// The database is used by some other program.
     #[error("the database holds tables of some other program, for example `{0}`; give Handoff a database of its own")]
     NotAStore(String),
-    /// The tables are missing or older than this program, and this role may not make them.
+    /// The tables are missing or older than this program, and whoever opened them may not make them.
     #[error(
-        "the database needs the schema of this program, and this role may not make it; run `handoffd migrate` with the \
-         address of the role that owns the database"
+        "the database lacks the schema of this program; run `handoffd migrate` with the address of the role that owns the \
+         database"
     )]
     MayNotMigrate,
     /// The store was written by a newer version of this program. Nothing was changed.

@@ -26,7 +26,7 @@ pub struct PostgresOptions {
     pub acquire_within: Duration,
     /// How long a statement may go unanswered before its connection counts as lost.
     pub answer_within: Duration,
-    /// Where notifications are heard, when the address of the store leads to a pooler: one that leads to the server.
+    /// Where notifications are sent and heard, when the address of the store leads to a pooler: one that leads to the server.
     pub listen_url: Option<String>,
     /// Whether a pooler that hands out connections by the transaction stands in between. Then no statement is left prepared.
     pub pooled: bool,

@@ -24,17 +24,19 @@ const OLDEST_SERVER: u32 = 15;
 /// Looks at the database and, where `migrate` says so, brings it to the newest schema.
 pub(crate) async fn prepare(options: &PgConnectOptions, migrate: bool) -> Result<(), OpenError> {
     let mut connection = options.connect().await?;
-    check_server(&mut connection).await?;
-    let ready = version(&mut connection).await? == Some(newest());
+    // All of it in one transaction: a pooler may change the server's connection between two.
+    let mut transaction = connection.begin().await?;
+    check_server(&mut transaction).await?;
+    let ready = version(&mut transaction).await? == Some(newest());
     if !ready {
         if !migrate {
             return Err(OpenError::MayNotMigrate);
         }
-        let mut transaction = connection.begin().await?;
-        sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *transaction).await?;
+        let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).persistent(false);
+        lock.execute(&mut *transaction).await?;
         bring_up_to_date(&mut transaction).await?;
-        transaction.commit().await?;
     }
+    transaction.commit().await?;
     // Nothing depends on an orderly end.
     let _ = connection.close().await;
     Ok(())
@@ -45,6 +47,7 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), OpenError> {
         "SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
                 (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)",
     )
+    .persistent(false)
     .fetch_one(&mut *connection)
     .await?;
     let server = u32::try_from(number / 10_000).unwrap_or_default();
@@ -65,12 +68,19 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), OpenError> {
 
 /// The version of the schema that is there; none in a database that never had one.
 async fn version(connection: &mut PgConnection) -> Result<Option<u32>, OpenError> {
-    let there: bool =
-        sqlx::query_scalar("SELECT to_regclass('handoff_migrations') IS NOT NULL").fetch_one(&mut *connection).await?;
+    // Names are looked up in a cache that another node's commit need not have reached yet; rows of the catalog are not.
+    let there: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'handoff_migrations' AND relkind = 'r'
+                        AND relnamespace = current_schema()::regnamespace)",
+    )
+    .persistent(false)
+    .fetch_one(&mut *connection)
+    .await?;
     if !there {
         return Ok(None);
     }
     let found: i32 = sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM handoff_migrations")
+        .persistent(false)
         .fetch_one(&mut *connection)
         .await?;
     let found = u32::try_from(found).unwrap_or_default();
@@ -96,6 +106,7 @@ async fn bring_up_to_date(connection: &mut PgConnection) -> Result<(), OpenError
         sqlx::raw_sql(migration).execute(&mut *connection).await?;
         sqlx::query("INSERT INTO handoff_migrations (version) VALUES ($1)")
             .bind(i32::try_from(number).unwrap_or(i32::MAX))
+            .persistent(false)
             .execute(&mut *connection)
             .await?;
     }
@@ -108,6 +119,7 @@ async fn check_empty(connection: &mut PgConnection) -> Result<(), OpenError> {
         "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
          ORDER BY relname LIMIT 1",
     )
+    .persistent(false)
     .fetch_optional(&mut *connection)
     .await?;
     foreign.map_or(Ok(()), |table| Err(OpenError::NotAStore(table)))

@@ -52,14 +52,20 @@ impl PostgresStore {
         };
         schema::prepare(&address, options.migrate).await?;
         let wakes = Wakes::new();
-        let link = Link::new(address.clone(), &options);
+        let link = Link::new(address, &options);
         let hearing = Hearing { within: options.heard_within, look_again: options.look_again };
         let mut background = JoinSet::new();
-        background.spawn(listen(wakes.clone(), listen_at, hearing));
-        background.spawn(notify(wakes.clone(), address));
+        background.spawn(listen(wakes.clone(), listen_at.clone(), hearing));
+        background.spawn(notify(wakes.clone(), listen_at));
         background.spawn(catch_up(wakes.clone(), link.clone(), options.look_again));
         let writers = Arc::new(Writers::new(link, options, wakes));
         Ok(Self { writers, _background: background })
+    }
+
+    /// Whether a text can be read as an address. Whether anything is there shows when it is opened.
+    #[must_use]
+    pub fn is_address(url: &str) -> bool {
+        link::address(url, false).is_ok()
     }
 
     /// What the store did since it was opened, to see how many transactions share a commit.

@@ -1,5 +1,7 @@
 //! The suite that every store must pass, on this one.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 use std::sync::Arc;
 
 use handoff_engine::store::Store;

@@ -71,7 +71,8 @@ const TABLE: &[(&str, Reach)] = &[
     (BROWSER, Reach::Only(&[])),
     // So does what tests keep their data in.
     (CLUSTER, Reach::Only(&[])),
-    ("handoff-bench", Reach::Only(&[PROTOCOL])),
+    // It starts what it loads, and what that keeps its data in.
+    ("handoff-bench", Reach::Only(&[PROTOCOL, CLUSTER])),
     // The binaries put everything together.
     ("handoff-server", Reach::AllBut(&[CLI, TESTKIT, BROWSER, CLUSTER])),
     (CLI, Reach::AllBut(&[TESTKIT, BROWSER, CLUSTER])),

@@ -1,0 +1,17 @@
+//! What this store promises beyond the suite that every store passes.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod append_only;
+mod bench;
+mod clocks;
+mod group;
+mod isolation;
+mod lost;
+mod opening;
+mod outage;
+mod pooler;
+mod proxy;
+mod tailing;
+mod views;
+mod wakes;
