@@ -110,7 +110,12 @@ impl From<sqlx::Error> for Failure {
             sqlx::Error::Database(error) => reported(&**error),
             sqlx::Error::PoolTimedOut => Self::Unable("every connection to the database is in use".to_owned()),
             sqlx::Error::PoolClosed => Self::Unable("the store is closing".to_owned()),
-            sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => Self::Lost("the connection is gone".to_owned()),
+            sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                Self::Lost("nothing listens at the address of the database".to_owned())
+            }
+            sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => {
+                Self::Lost("there is no connection to the database".to_owned())
+            }
             sqlx::Error::Tls(_) => Self::Lost("a secure connection cannot be made".to_owned()),
             sqlx::Error::Protocol(_) => Self::Lost("the database does not speak its protocol".to_owned()),
             sqlx::Error::Configuration(_) => Self::Unable("the address of the database cannot be used".to_owned()),

@@ -14,6 +14,7 @@ mod development;
 mod durability;
 mod failing_surroundings;
 mod home;
+mod postgres;
 mod reaching;
 mod redaction;
 mod secrets;
