@@ -1,6 +1,6 @@
 //! What this store promises beyond the suite that every store passes.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod append_only;
 mod bench;

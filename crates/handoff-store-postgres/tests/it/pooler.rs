@@ -33,7 +33,7 @@ impl Drop for Pooler {
 /// With fewer connections to the server than the store has to the pooler.
 fn pooler() -> Option<Pooler> {
     if !std::path::Path::new(PROGRAM).exists() {
-        println!("there is no pooler on this machine, so none is tried; install Debian's package `pgbouncer`");
+        // Where there is none, none is tried: Debian's package `pgbouncer` has it.
         return None;
     }
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -55,16 +55,16 @@ fn pooler() -> Option<Pooler> {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         command.uid(65534);
     }
-    let mut process = command.spawn().unwrap();
+    let mut pooler = Pooler { process: command.spawn().unwrap(), port, _directory: directory };
     for _ in 0..500 {
         if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            return Some(Pooler { process, port, _directory: directory });
+            return Some(pooler);
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    let _ = process.kill();
+    pooler.process.kill().unwrap();
     let mut said = String::new();
-    let _ = process.stderr.take().unwrap().read_to_string(&mut said);
+    pooler.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     panic!("the pooler does not start: {said}");
 }
 

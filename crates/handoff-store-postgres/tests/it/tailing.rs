@@ -57,7 +57,7 @@ async fn what_is_read_under_the_lock_is_newer_than_the_lock() {
     commit(&stores[0], waking()).await;
     let callers: Vec<_> = (0..100)
         .map(|caller: u32| {
-            let store = Arc::clone(&stores[usize::from(caller % 2 == 0)]);
+            let store = Arc::clone(&stores[usize::from(caller.is_multiple_of(2))]);
             tokio::spawn(async move {
                 store.transact(super::bench::typical(format!("r{caller}"), format!("{caller}"))).await
             })
