@@ -10,6 +10,7 @@ use handoff_protocol::{id::TenantId, timestamp::Timestamp};
 use sqlx::{Acquire as _, PgConnection, Postgres, Transaction, postgres::PgRow};
 
 use crate::{
+    codec,
     error::{Failure, commit_was_refused},
     flush,
     link::{self, ATTEMPTS, Link, Question},
@@ -48,18 +49,23 @@ impl From<Failure> for Broken {
 /// Runs the members under one commit. When that does not fit they run singly, so that one cannot spoil the others.
 ///
 /// Afterwards every member knows its outcome, and none may be answered before: a refusal may rest on rows of a member
-/// before it.
-pub(crate) async fn run(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]) {
-    let Err(broken) = attempt(desk, tenant, members).await else { return };
+/// before it. Answers when the head was last moved for somebody who may wait.
+pub(crate) async fn run(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]) -> i64 {
+    let broken = match attempt(desk, tenant, members).await {
+        Ok(moved_at) => return moved_at,
+        Err(broken) => broken,
+    };
+    let mut last_moved = 0;
     match broken {
         Broken::Undone(Failure::Misfit(error)) => {
             if let [member] = members {
                 member.fail(error);
-                return;
+                return last_moved;
             }
             for member in members {
-                if let Err(alone) = attempt(desk, tenant, std::slice::from_mut(member)).await {
-                    member.fail(alone.into());
+                match attempt(desk, tenant, std::slice::from_mut(member)).await {
+                    Ok(moved_at) => last_moved = moved_at.max(last_moved),
+                    Err(alone) => member.fail(alone.into()),
                 }
             }
         }
@@ -69,6 +75,7 @@ pub(crate) async fn run(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]
         }
         Broken::Unknown(text) => members.iter_mut().for_each(|member| member.fail(StoreError::Unknown(text.clone()))),
     }
+    last_moved
 }
 
 impl From<Broken> for StoreError {
@@ -81,7 +88,7 @@ impl From<Broken> for StoreError {
 }
 
 /// Tries again what came second, and what lost its connection before anything was committed.
-async fn attempt(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]) -> Result<(), Broken> {
+async fn attempt(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]) -> Result<i64, Broken> {
     let mut attempts = ATTEMPTS;
     loop {
         attempts = attempts.saturating_sub(1);
@@ -104,7 +111,7 @@ async fn attempt(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]) -> Re
     }
 }
 
-async fn once(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]) -> Result<(), Broken> {
+async fn once(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]) -> Result<i64, Broken> {
     let mut connection = desk.link.connection().await?;
     let done = transact(desk, &mut connection, tenant, members).await;
     if matches!(done, Err(Broken::Unknown(_) | Broken::Undone(Failure::Lost(_)))) {
@@ -118,7 +125,7 @@ async fn transact(
     connection: &mut PgConnection,
     tenant: TenantId,
     members: &mut [Member],
-) -> Result<(), Broken> {
+) -> Result<i64, Broken> {
     let answer_within = desk.link.answer_within();
     let transaction = link::within(answer_within, connection.begin()).await?;
     let mut physical = Physical { desk, tenant, transaction };
@@ -127,14 +134,14 @@ async fn transact(
         let transaction = physical.transaction;
         // Nothing depends on it: a connection that fails here fails the next one who takes it.
         let _ = link::within(answer_within, transaction.rollback()).await;
-        return Ok(());
+        return Ok(0);
     }
-    physical.write(&overlay).await?;
+    let moved_at = physical.write(&overlay).await?;
     let commit = tokio::time::timeout(answer_within, physical.transaction.commit()).await;
     match commit {
         Ok(Ok(())) => {
             desk.counters.committed(members.len());
-            Ok(())
+            Ok(moved_at)
         }
         Ok(Err(error)) if commit_was_refused(&error) => Err(Failure::from(error).into()),
         Ok(Err(error)) => Err(Broken::Unknown(Failure::from(error).to_string())),
@@ -191,14 +198,14 @@ impl Physical<'_, '_> {
         Ok(load::note(overlay, reads, &rows)?)
     }
 
-    /// Writes what the batch came to.
-    async fn write(&mut self, overlay: &Overlay) -> Result<(), Failure> {
+    /// Writes what the batch came to, and answers when the head was moved for somebody who may wait.
+    async fn write(&mut self, overlay: &Overlay) -> Result<i64, Failure> {
         // The times of rows are those of their steps; this one is for blobs and erasures alone.
         let now = overlay.now().unix_millis();
         let hook = self.desk.options.on_label.as_ref().filter(|_| !overlay.labels.is_empty());
         let Some(hook) = hook else {
             let all = flush::all(&self.tenant, now, overlay)?;
-            return self.fetch(all).await.map(drop);
+            return moved_at(&self.fetch(all).await?);
         };
         self.fetch(flush::state(&self.tenant, now, overlay)?).await?;
         let called = catch_unwind(AssertUnwindSafe(|| overlay.labels.iter().for_each(|label| hook(label))));
@@ -206,13 +213,17 @@ impl Physical<'_, '_> {
             // With several members this takes all of it back, and each runs again alone.
             return Err(Failure::Misfit(StoreError::StepPanicked(panic_text(panic.as_ref()))));
         }
-        self.fetch(flush::rest(&self.tenant, overlay)?).await.map(drop)
+        moved_at(&self.fetch(flush::rest(&self.tenant, overlay)?).await?)
     }
 
     async fn fetch(&mut self, question: Question<'_>) -> Result<Vec<PgRow>, Failure> {
         let question = question.persistent(!self.desk.link.pooled());
         link::within(self.desk.link.answer_within(), question.fetch_all(&mut *self.transaction)).await
     }
+}
+
+fn moved_at(rows: &[PgRow]) -> Result<i64, Failure> {
+    rows.first().map_or(Ok(0), |row| Ok(codec::column(row, "moved_at")?))
 }
 
 /// The store's time from the database's at one moment on, and fresh entropy.

@@ -96,7 +96,7 @@ pub(crate) fn all<'q>(tenant: &TenantId, now: i64, overlay: &Overlay) -> Result<
     let query = sqlx::query(concat!(
         "SELECT ",
         state_sql!(),
-        ", handoff_write_rest($1, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53)"
+        ", handoff_write_rest($1, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53) AS moved_at"
     ));
     let query = bind_state(query.bind(tenant.to_string()).bind(now), overlay)?;
     bind_rest(query, overlay)
@@ -110,8 +110,9 @@ pub(crate) fn state<'q>(tenant: &TenantId, now: i64, overlay: &Overlay) -> Resul
 
 /// The second of them.
 pub(crate) fn rest<'q>(tenant: &TenantId, overlay: &Overlay) -> Result<Question<'q>, StoreError> {
-    let query =
-        sqlx::query("SELECT handoff_write_rest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)");
+    let query = sqlx::query(
+        "SELECT handoff_write_rest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS moved_at",
+    );
     bind_rest(query.bind(tenant.to_string()), overlay)
 }
 

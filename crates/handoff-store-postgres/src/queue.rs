@@ -87,10 +87,10 @@ impl Writers {
 
     async fn run(&self, tenant: TenantId, mut members: Vec<Member>) {
         let desk = Desk { link: &self.link, options: &self.options, counters: &self.counters };
-        batch::run(desk, tenant, &mut members).await;
+        let moved_at = batch::run(desk, tenant, &mut members).await;
         let topics: Vec<Topic> = members.iter_mut().flat_map(Member::topics).collect();
         // Whoever is woken reads the commit, and whoever is answered finds others woken.
-        self.wakes.touched(tenant, topics);
+        self.wakes.touched(tenant, moved_at, topics);
         members.into_iter().for_each(Member::answer);
     }
 }

@@ -12,7 +12,6 @@ use std::{
     collections::{HashMap, HashSet},
     hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
 };
 
 use futures::StreamExt as _;
@@ -21,6 +20,7 @@ use handoff_protocol::id::TenantId;
 use tokio::sync::{Notify, broadcast};
 use tokio_stream::wrappers::BroadcastStream;
 
+use self::notice::Told;
 pub(crate) use self::{
     catch_up::catch_up,
     listener::{Hearing, listen},
@@ -48,13 +48,15 @@ struct Inner {
     /// What other nodes are to be told.
     pending: Mutex<Pending>,
     something: Notify,
-    /// When each tenant was last heard of.
-    heard: Mutex<HashMap<TenantId, Instant>>,
+    /// Of each tenant, the last move of its head that was told, by the database's time.
+    heard: Mutex<HashMap<TenantId, i64>>,
 }
 
 #[derive(Debug, Default)]
 struct Pending {
     touched: HashSet<(TenantId, Topic)>,
+    /// When the heads of these tenants were last moved.
+    moved: HashMap<TenantId, i64>,
     /// Whether some were dropped, or may have been told to nobody.
     missed: bool,
 }
@@ -77,11 +79,11 @@ impl Wakes {
     }
 
     /// A commit of this node touched these: wakes waiters here, and lets other nodes be told. Each topic once.
-    pub(crate) fn touched(&self, tenant: TenantId, topics: Vec<Topic>) {
+    pub(crate) fn touched(&self, tenant: TenantId, moved_at: i64, topics: Vec<Topic>) {
         if topics.is_empty() {
             return;
         }
-        self.heard(tenant);
+        self.heard(tenant, moved_at);
         let topics: HashSet<Topic> = topics.into_iter().collect();
         for topic in &topics {
             self.send(Wake::Touched { tenant, topic: topic.clone() });
@@ -91,6 +93,7 @@ impl Wakes {
             pending.touched.clear();
             pending.missed = true;
         } else {
+            pending.moved.insert(tenant, moved_at);
             pending.touched.extend(topics.into_iter().map(|topic| (tenant, topic)));
         }
         drop(pending);
@@ -103,13 +106,11 @@ impl Wakes {
     }
 
     /// Another node committed.
-    fn told_by_others(&self, wakes: Vec<Wake>) {
-        for wake in wakes {
-            if let Wake::Touched { tenant, .. } = &wake {
-                self.heard(*tenant);
-            }
-            self.send(wake);
+    fn told_by_others(&self, told: Told) {
+        for (tenant, moved_at) in told.moved {
+            self.heard(tenant, moved_at);
         }
+        told.wakes.into_iter().for_each(|wake| self.send(wake));
     }
 
     fn send(&self, wake: Wake) {
@@ -127,11 +128,13 @@ impl Wakes {
         self.0.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn heard(&self, tenant: TenantId) {
-        self.heard_of().insert(tenant, Instant::now());
+    fn heard(&self, tenant: TenantId, moved_at: i64) {
+        let mut heard = self.heard_of();
+        let last = heard.entry(tenant).or_default();
+        *last = moved_at.max(*last);
     }
 
-    fn heard_of(&self) -> MutexGuard<'_, HashMap<TenantId, Instant>> {
+    fn heard_of(&self) -> MutexGuard<'_, HashMap<TenantId, i64>> {
         self.0.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

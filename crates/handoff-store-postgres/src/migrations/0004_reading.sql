@@ -3,6 +3,8 @@
 -- row-level security binds the caller within.
 --
 -- Plans follow the keys whatever the statistics say, since a plan that suits an empty table stays in use when it is full.
+-- Where rows are found by a list of keys, each key is looked up by itself (LATERAL with a LIMIT, which no plan takes apart):
+-- as a join, an empty table's plan would read all rows of the tenant and compare.
 
 CREATE FUNCTION handoff_now() RETURNS bigint LANGUAGE sql VOLATILE AS $$
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
@@ -22,6 +24,7 @@ CREATE FUNCTION handoff_load(
 ) RETURNS TABLE (what int, place int, sort_key bytea, kind text, id text, number bigint, content text)
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -43,7 +46,10 @@ BEGIN
         RETURN QUERY
             SELECT 2, u.place::int, NULL::bytea, NULL::text, NULL::text, r.version, r.document
             FROM unnest(p_kinds, p_ids) WITH ORDINALITY AS u (kind, id, place)
-            JOIN records r ON r.tenant = p_tenant AND r.kind = u.kind AND r.id = u.id;
+            CROSS JOIN LATERAL (
+                SELECT s.version, s.document FROM records s
+                WHERE s.tenant = p_tenant AND s.kind = u.kind AND s.id = u.id LIMIT 1
+            ) r;
     END IF;
     FOR n IN 1 .. cardinality(p_indexes) LOOP
         RETURN QUERY SELECT 3, n, s.sort_key, s.kind, s.id, s.version, s.document
@@ -70,26 +76,38 @@ LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_below IS NULL AND NOT p_descending THEN
         RETURN QUERY
-            SELECT i.sort_key, r.kind, r.id, r.version, r.document
-            FROM record_index i JOIN records r ON r.tenant = p_tenant AND r.kind = i.kind AND r.id = i.id
+            SELECT i.sort_key, i.kind, i.id, r.version, r.document
+            FROM record_index i CROSS JOIN LATERAL (
+                SELECT s.version, s.document FROM records s
+                WHERE s.tenant = p_tenant AND s.kind = i.kind AND s.id = i.id LIMIT 1
+            ) r
             WHERE i.tenant = p_tenant AND i.idx = p_index AND i.sort_key >= p_from
             ORDER BY i.sort_key LIMIT p_limit;
     ELSIF NOT p_descending THEN
         RETURN QUERY
-            SELECT i.sort_key, r.kind, r.id, r.version, r.document
-            FROM record_index i JOIN records r ON r.tenant = p_tenant AND r.kind = i.kind AND r.id = i.id
+            SELECT i.sort_key, i.kind, i.id, r.version, r.document
+            FROM record_index i CROSS JOIN LATERAL (
+                SELECT s.version, s.document FROM records s
+                WHERE s.tenant = p_tenant AND s.kind = i.kind AND s.id = i.id LIMIT 1
+            ) r
             WHERE i.tenant = p_tenant AND i.idx = p_index AND i.sort_key >= p_from AND i.sort_key < p_below
             ORDER BY i.sort_key LIMIT p_limit;
     ELSIF p_below IS NULL THEN
         RETURN QUERY
-            SELECT i.sort_key, r.kind, r.id, r.version, r.document
-            FROM record_index i JOIN records r ON r.tenant = p_tenant AND r.kind = i.kind AND r.id = i.id
+            SELECT i.sort_key, i.kind, i.id, r.version, r.document
+            FROM record_index i CROSS JOIN LATERAL (
+                SELECT s.version, s.document FROM records s
+                WHERE s.tenant = p_tenant AND s.kind = i.kind AND s.id = i.id LIMIT 1
+            ) r
             WHERE i.tenant = p_tenant AND i.idx = p_index AND i.sort_key >= p_from
             ORDER BY i.sort_key DESC LIMIT p_limit;
     ELSE
         RETURN QUERY
-            SELECT i.sort_key, r.kind, r.id, r.version, r.document
-            FROM record_index i JOIN records r ON r.tenant = p_tenant AND r.kind = i.kind AND r.id = i.id
+            SELECT i.sort_key, i.kind, i.id, r.version, r.document
+            FROM record_index i CROSS JOIN LATERAL (
+                SELECT s.version, s.document FROM records s
+                WHERE s.tenant = p_tenant AND s.kind = i.kind AND s.id = i.id LIMIT 1
+            ) r
             WHERE i.tenant = p_tenant AND i.idx = p_index AND i.sort_key >= p_from AND i.sort_key < p_below
             ORDER BY i.sort_key DESC LIMIT p_limit;
     END IF;
@@ -102,6 +120,7 @@ CREATE FUNCTION handoff_scan(
 ) RETURNS TABLE (sort_key bytea, kind text, id text, version bigint, document text)
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off
 AS $$
 BEGIN
     PERFORM set_config('handoff.tenant', p_tenant, true);
@@ -114,13 +133,17 @@ CREATE FUNCTION handoff_records(p_tenant text, p_kinds text[], p_ids text[])
 RETURNS TABLE (place int, version bigint, document text)
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off
 AS $$
 BEGIN
     PERFORM set_config('handoff.tenant', p_tenant, true);
     RETURN QUERY
         SELECT u.place::int, r.version, r.document
         FROM unnest(p_kinds, p_ids) WITH ORDINALITY AS u (kind, id, place)
-        JOIN records r ON r.tenant = p_tenant AND r.kind = u.kind AND r.id = u.id;
+        CROSS JOIN LATERAL (
+            SELECT s.version, s.document FROM records s
+            WHERE s.tenant = p_tenant AND s.kind = u.kind AND s.id = u.id LIMIT 1
+        ) r;
 END
 $$;
 
@@ -133,9 +156,11 @@ AS $$
 BEGIN
     PERFORM set_config('handoff.tenant', p_tenant, true);
     RETURN QUERY
-        SELECT e.height, e.previous, e.digest, b.body, e.attestation
+        SELECT e.height, e.previous, e.digest,
+               -- By its whole key, and not by a join, which could look through all bodies of the chain.
+               (SELECT b.body FROM chain_bodies b WHERE b.tenant = p_tenant AND b.chain = p_chain AND b.height = e.height),
+               e.attestation
         FROM chain_entries e
-        LEFT JOIN chain_bodies b ON b.tenant = e.tenant AND b.chain = e.chain AND b.height = e.height
         WHERE e.tenant = p_tenant AND e.chain = p_chain AND e.height >= p_from
         ORDER BY e.height LIMIT p_limit;
 END

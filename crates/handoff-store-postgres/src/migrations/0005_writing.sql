@@ -1,5 +1,8 @@
 -- What the store writes: what a batch of steps came to, each key once, under the lock that handoff_load took.
 --
+-- Rows that are there already are changed one key at a time, so that each is found by its whole key: as a join, the plan of an
+-- empty table would read all rows of the tenant and compare, and stay in use. New rows are written all at once.
+--
 -- What does not fit what is stored raises HF001 (a conflict) or HF002 (a timer that is no longer held), and nothing stays.
 
 -- Everything of a write-set that comes before its label.
@@ -19,38 +22,40 @@ CREATE FUNCTION handoff_write_state(
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off
 AS $$
 DECLARE
-    v_rows bigint;
+    v record;
 BEGIN
     IF cardinality(p_new_kinds) > 0 THEN
         INSERT INTO records (tenant, kind, id, version, document)
         SELECT p_tenant, u.kind, u.id, u.version, u.document
         FROM unnest(p_new_kinds, p_new_ids, p_new_versions, p_new_documents) AS u (kind, id, version, document);
     END IF;
-    IF cardinality(p_put_kinds) > 0 THEN
-        UPDATE records r SET version = u.version, document = u.document
+    FOR v IN
+        SELECT u.kind, u.id, u.seen, u.version, u.document
         FROM unnest(p_put_kinds, p_put_ids, p_put_seen, p_put_versions, p_put_documents)
             AS u (kind, id, seen, version, document)
-        WHERE r.tenant = p_tenant AND r.kind = u.kind AND r.id = u.id AND r.version = u.seen;
-        GET DIAGNOSTICS v_rows = ROW_COUNT;
-        IF v_rows <> cardinality(p_put_kinds) THEN
-            RAISE EXCEPTION 'a record is not at the version that was seen' USING ERRCODE = 'HF001';
+    LOOP
+        UPDATE records r SET version = v.version, document = v.document
+        WHERE r.tenant = p_tenant AND r.kind = v.kind AND r.id = v.id AND r.version = v.seen;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'a record of kind % is not at the version that was seen', v.kind USING ERRCODE = 'HF001';
         END IF;
-    END IF;
-    IF cardinality(p_del_kinds) > 0 THEN
-        DELETE FROM records r USING unnest(p_del_kinds, p_del_ids, p_del_seen) AS u (kind, id, seen)
-        WHERE r.tenant = p_tenant AND r.kind = u.kind AND r.id = u.id AND r.version = u.seen;
-        GET DIAGNOSTICS v_rows = ROW_COUNT;
-        IF v_rows <> cardinality(p_del_kinds) THEN
-            RAISE EXCEPTION 'a record is not at the version that was seen' USING ERRCODE = 'HF001';
+    END LOOP;
+    FOR v IN SELECT u.kind, u.id, u.seen FROM unnest(p_del_kinds, p_del_ids, p_del_seen) AS u (kind, id, seen) LOOP
+        DELETE FROM records r WHERE r.tenant = p_tenant AND r.kind = v.kind AND r.id = v.id AND r.version = v.seen;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'a record of kind % is not at the version that was seen', v.kind USING ERRCODE = 'HF001';
         END IF;
-    END IF;
-    IF cardinality(p_off_indexes) > 0 THEN
+    END LOOP;
+    FOR v IN
+        SELECT u.idx, u.sort_key, u.kind, u.id
+        FROM unnest(p_off_indexes, p_off_keys, p_off_kinds, p_off_ids) AS u (idx, sort_key, kind, id)
+    LOOP
         DELETE FROM record_index i
-        USING unnest(p_off_indexes, p_off_keys, p_off_kinds, p_off_ids) AS u (idx, sort_key, kind, id)
-        WHERE i.tenant = p_tenant AND i.idx = u.idx AND i.sort_key = u.sort_key AND i.kind = u.kind AND i.id = u.id;
-    END IF;
+        WHERE i.tenant = p_tenant AND i.idx = v.idx AND i.sort_key = v.sort_key AND i.kind = v.kind AND i.id = v.id;
+    END LOOP;
     IF cardinality(p_on_indexes) > 0 THEN
         -- A row that points to this record already is left alone; one that points to another breaks the column's rule.
         INSERT INTO record_index AS i (tenant, idx, sort_key, kind, id)
@@ -65,18 +70,15 @@ BEGIN
         FROM unnest(p_store_owners, p_store_digests, p_store_bytes) AS u (owner, digest, bytes)
         ON CONFLICT (tenant, owner, digest) DO UPDATE SET kept = true;
     END IF;
-    IF cardinality(p_keep_owners) > 0 THEN
-        UPDATE blobs b SET kept = true FROM unnest(p_keep_owners, p_keep_digests) AS u (owner, digest)
-        WHERE b.tenant = p_tenant AND b.owner = u.owner AND b.digest = u.digest;
-        GET DIAGNOSTICS v_rows = ROW_COUNT;
-        IF v_rows <> cardinality(p_keep_owners) THEN
+    FOR v IN SELECT u.owner, u.digest FROM unnest(p_keep_owners, p_keep_digests) AS u (owner, digest) LOOP
+        UPDATE blobs b SET kept = true WHERE b.tenant = p_tenant AND b.owner = v.owner AND b.digest = v.digest;
+        IF NOT FOUND THEN
             RAISE EXCEPTION 'a blob to keep is gone' USING ERRCODE = 'HF001';
         END IF;
-    END IF;
-    IF cardinality(p_drop_owners) > 0 THEN
-        DELETE FROM blobs b USING unnest(p_drop_owners, p_drop_digests) AS u (owner, digest)
-        WHERE b.tenant = p_tenant AND b.owner = u.owner AND b.digest = u.digest;
-    END IF;
+    END LOOP;
+    FOR v IN SELECT u.owner, u.digest FROM unnest(p_drop_owners, p_drop_digests) AS u (owner, digest) LOOP
+        DELETE FROM blobs b WHERE b.tenant = p_tenant AND b.owner = v.owner AND b.digest = v.digest;
+    END LOOP;
     IF cardinality(p_chains) > 0 THEN
         INSERT INTO chain_entries (tenant, chain, height, previous, digest, attestation, at)
         SELECT p_tenant, u.chain, u.height, u.previous, u.digest, u.attestation, u.at
@@ -85,24 +87,23 @@ BEGIN
         INSERT INTO chain_bodies (tenant, chain, height, body)
         SELECT p_tenant, u.chain, u.height, u.body FROM unnest(p_chains, p_heights, p_bodies) AS u (chain, height, body);
     END IF;
-    IF cardinality(p_erase_chains) > 0 THEN
-        SELECT count(*) INTO v_rows FROM unnest(p_erase_chains, p_erase_heights) AS u (chain, height)
-        JOIN chain_entries e ON e.tenant = p_tenant AND e.chain = u.chain AND e.height = u.height;
-        IF v_rows <> cardinality(p_erase_chains) THEN
-            RAISE EXCEPTION 'there is no such entry to erase' USING ERRCODE = 'HF001';
+    FOR v IN
+        SELECT u.chain, u.height, u.reason
+        FROM unnest(p_erase_chains, p_erase_heights, p_erase_reasons) AS u (chain, height, reason)
+    LOOP
+        PERFORM FROM chain_entries e WHERE e.tenant = p_tenant AND e.chain = v.chain AND e.height = v.height;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'there is no entry % to erase', v.height USING ERRCODE = 'HF001';
         END IF;
         -- The reason comes first: the database deletes no body without it. Where one stands, it stays.
         INSERT INTO erasures (tenant, chain, height, reason, at)
-        SELECT p_tenant, u.chain, u.height, u.reason, p_now
-        FROM unnest(p_erase_chains, p_erase_heights, p_erase_reasons) AS u (chain, height, reason)
-        ON CONFLICT DO NOTHING;
-        DELETE FROM chain_bodies b USING unnest(p_erase_chains, p_erase_heights) AS u (chain, height)
-        WHERE b.tenant = p_tenant AND b.chain = u.chain AND b.height = u.height;
-    END IF;
+        VALUES (p_tenant, v.chain, v.height, v.reason, p_now) ON CONFLICT DO NOTHING;
+        DELETE FROM chain_bodies b WHERE b.tenant = p_tenant AND b.chain = v.chain AND b.height = v.height;
+    END LOOP;
 END
 $$;
 
--- Everything after the label.
+-- Everything after the label; answers when the head was moved, 0 if nobody waits for what is written.
 CREATE FUNCTION handoff_write_rest(
     p_tenant text,
     p_sequences bigint[], p_types text[], p_subjects text[], p_event_times bigint[], p_data text[],
@@ -110,34 +111,29 @@ CREATE FUNCTION handoff_write_rest(
     p_removed text[],
     p_timers text[], p_due bigint[], p_actions text[],
     p_sequence bigint, p_last_id text, p_moved boolean
-) RETURNS void
+) RETURNS bigint
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off
 AS $$
 DECLARE
-    v_settled text[];
-    v_stale text;
+    v record;
+    v_moved_at bigint := CASE WHEN p_moved THEN handoff_now() ELSE 0 END;
 BEGIN
     IF cardinality(p_sequences) > 0 THEN
         INSERT INTO events (tenant, sequence, type, subject, at, data)
         SELECT p_tenant, u.sequence, u.type, u.subject, u.at, u.data
         FROM unnest(p_sequences, p_types, p_subjects, p_event_times, p_data) AS u (sequence, type, subject, at, data);
     END IF;
-    IF cardinality(p_settled) > 0 THEN
-        WITH gone AS (
-            DELETE FROM timers t USING unnest(p_settled, p_epochs) AS u (key, epoch)
-            WHERE t.tenant = p_tenant AND t.key = u.key AND t.epoch = u.epoch
-            RETURNING t.key
-        )
-        SELECT coalesce(array_agg(gone.key), '{}') INTO v_settled FROM gone;
-        IF cardinality(v_settled) <> cardinality(p_settled) THEN
-            SELECT u.key INTO v_stale FROM unnest(p_settled) AS u (key) WHERE u.key <> ALL (v_settled) LIMIT 1;
-            RAISE EXCEPTION 'a timer is no longer held under this epoch' USING ERRCODE = 'HF002', DETAIL = v_stale;
+    FOR v IN SELECT u.key, u.epoch FROM unnest(p_settled, p_epochs) AS u (key, epoch) LOOP
+        DELETE FROM timers t WHERE t.tenant = p_tenant AND t.key = v.key AND t.epoch = v.epoch;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'a timer is no longer held under this epoch' USING ERRCODE = 'HF002', DETAIL = v.key;
         END IF;
-    END IF;
-    IF cardinality(p_removed) > 0 THEN
-        DELETE FROM timers t USING unnest(p_removed) AS u (key) WHERE t.tenant = p_tenant AND t.key = u.key;
-    END IF;
+    END LOOP;
+    FOR v IN SELECT u.key FROM unnest(p_removed) AS u (key) LOOP
+        DELETE FROM timers t WHERE t.tenant = p_tenant AND t.key = v.key;
+    END LOOP;
     IF cardinality(p_timers) > 0 THEN
         INSERT INTO timers (tenant, key, due, action)
         SELECT p_tenant, u.key, u.due, u.action FROM unnest(p_timers, p_due, p_actions) AS u (key, due, action)
@@ -145,11 +141,12 @@ BEGIN
         SET due = excluded.due, action = excluded.action, epoch = 0, claimed_until = NULL;
     END IF;
     UPDATE tenants t
-    SET sequence = p_sequence, last_id = p_last_id, moved_at = CASE WHEN p_moved THEN handoff_now() ELSE t.moved_at END
+    SET sequence = p_sequence, last_id = p_last_id, moved_at = greatest(t.moved_at, v_moved_at)
     WHERE t.tenant = p_tenant;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the head of the tenant is gone' USING ERRCODE = 'HF001';
     END IF;
+    RETURN v_moved_at;
 END
 $$;
 
@@ -162,6 +159,7 @@ CREATE FUNCTION handoff_claim(p_limit bigint, p_lease bigint, p_now bigint)
 RETURNS TABLE (tenant text, key text, due bigint, action text, epoch bigint)
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET enable_sort = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -1,12 +1,9 @@
 //! Looks for commits of which no notification came.
 //!
 //! A node that dies between its commit and its notification tells nobody. The heads of tenants say when something was last
-//! touched; a tenant whose head moved, and of which nothing was heard since, had such a commit.
+//! touched, and notifications say it too; a tenant whose head moved later than was ever told had such a commit.
 
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, time::Duration};
 
 use handoff_engine::store::StoreError;
 use handoff_protocol::id::TenantId;
@@ -21,7 +18,7 @@ const ON_ITS_WAY: Duration = Duration::from_millis(500);
 /// How much of the past is looked at once more: a commit becomes visible later than the moment that its head names.
 const OVERLAP: Duration = Duration::from_secs(10);
 
-/// How long it is remembered of whom something was heard.
+/// How long it is remembered what was told.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// Looks at the heads now and then, and lets every waiter look again where a commit went untold.
@@ -31,8 +28,7 @@ pub(crate) async fn catch_up(wakes: Wakes, link: Link, every: Duration) {
         sleep(every).await;
         // What cannot be asked is said by whoever hears notifications and by the gate.
         let Ok((moved, now)) = look(&link, from).await else { continue };
-        let asked = Instant::now();
-        if from.is_some() && wakes.any_unheard(&moved, now, asked) {
+        if from.is_some() && wakes.any_unheard(&moved, now) {
             tracing::debug!("a commit was not told; every waiter looks again");
             wakes.missed();
         }
@@ -57,16 +53,15 @@ async fn look(link: &Link, from: Option<i64>) -> Result<(Vec<(TenantId, i64)>, i
 }
 
 impl Wakes {
-    /// Whether a tenant moved after something was last heard of it. Each such move counts once.
-    fn any_unheard(&self, moved: &[(TenantId, i64)], now: i64, asked: Instant) -> bool {
+    /// Whether a tenant moved after what was last told of it. Each such move counts once.
+    fn any_unheard(&self, moved: &[(TenantId, i64)], now: i64) -> bool {
         let mut heard = self.heard_of();
-        forget(&mut heard, asked);
+        forget(&mut heard, now);
         let mut any = false;
         for (tenant, at) in moved {
-            let ago = Duration::from_millis(u64::try_from(now.saturating_sub(*at)).unwrap_or_default());
-            let known = heard.get(tenant).is_some_and(|heard| asked.saturating_duration_since(*heard) <= ago);
-            if !known {
-                heard.insert(*tenant, asked);
+            let told = heard.entry(*tenant).or_default();
+            if *at > *told {
+                *told = *at;
                 any = true;
             }
         }
@@ -74,6 +69,7 @@ impl Wakes {
     }
 }
 
-fn forget(heard: &mut HashMap<TenantId, Instant>, now: Instant) {
-    heard.retain(|_, heard| now.saturating_duration_since(*heard) < REMEMBERED);
+fn forget(heard: &mut HashMap<TenantId, i64>, now: i64) {
+    let oldest = now.saturating_sub(codec::millis(REMEMBERED));
+    heard.retain(|_, moved_at| *moved_at >= oldest);
 }

@@ -83,7 +83,7 @@ impl Ear {
             tokio::select! {
                 heard = listener.try_recv() => match heard {
                     Ok(Some(notification)) => match notice::read(&self.wakes.0.node, notification.payload()) {
-                        Notice::Wakes(wakes) => self.wakes.told_by_others(wakes),
+                        Notice::Told(told) => self.wakes.told_by_others(told),
                         Notice::Own => {}
                         Notice::Beat(beat) if beat == number => {
                             sent = None;

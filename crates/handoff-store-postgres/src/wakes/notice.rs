@@ -1,9 +1,9 @@
 //! What nodes tell each other, as the text of notifications.
 //!
-//! The first line names the node, and each further one a tenant and a topic. A line alone with an asterisk says that
-//! something was missed; one with a number is a node's word to itself.
+//! The first line names the node, and each further one a tenant, when its head was moved, and a topic. A line alone with an
+//! asterisk says that something was missed; one with a number is a node's word to itself.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
 use handoff_engine::store::{Topic, Wake};
 use handoff_protocol::id::TenantId;
@@ -16,12 +16,18 @@ const MISSED: &str = "*";
 
 /// Writes what is to be told, in as few texts as it takes. A topic that no text can hold becomes a word that something was
 /// missed.
-pub(super) fn write(node: &str, touched: impl IntoIterator<Item = (TenantId, Topic)>, missed: bool) -> Vec<String> {
+pub(super) fn write(
+    node: &str,
+    moved: &HashMap<TenantId, i64>,
+    touched: impl IntoIterator<Item = (TenantId, Topic)>,
+    missed: bool,
+) -> Vec<String> {
     let mut texts = Vec::new();
     let mut text = node.to_owned();
     let mut missed = missed;
     for (tenant, topic) in touched {
-        let line = format!("\n{tenant} {}", escape(topic.as_str()));
+        let moved_at = moved.get(&tenant).copied().unwrap_or_default();
+        let line = format!("\n{tenant} {moved_at} {}", escape(topic.as_str()));
         if node.len().saturating_add(line.len()) > LONGEST {
             missed = true;
             continue;
@@ -52,11 +58,20 @@ pub(super) fn beat(node: &str, number: u64) -> String {
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Notice {
     /// Another node committed.
-    Wakes(Vec<Wake>),
+    Told(Told),
     /// This node's own commits, of which its waiters know.
     Own,
     /// This node's word to itself came back.
     Beat(u64),
+}
+
+/// What another node committed.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(super) struct Told {
+    /// Whom to wake.
+    pub(super) wakes: Vec<Wake>,
+    /// When heads of tenants were moved.
+    pub(super) moved: HashMap<TenantId, i64>,
 }
 
 /// Reads a notification. What cannot be read may have been anything.
@@ -69,13 +84,25 @@ pub(super) fn read(node: &str, text: &str) -> Notice {
     if let [line] = lines.as_slice()
         && line.parse::<u64>().is_ok()
     {
-        return Notice::Wakes(Vec::new());
+        return Notice::Told(Told::default());
     }
-    let wake = |line: &str| {
-        let (tenant, topic) = line.split_once(' ')?;
-        Some(Wake::Touched { tenant: TenantId::parse(tenant).ok()?, topic: Topic::new(unescape(topic)) })
-    };
-    Notice::Wakes(lines.into_iter().map(|line| wake(line).unwrap_or(Wake::Missed)).collect())
+    let mut told = Told::default();
+    for line in lines {
+        match read_line(line) {
+            Some((tenant, moved_at, topic)) => {
+                told.moved.insert(tenant, moved_at);
+                told.wakes.push(Wake::Touched { tenant, topic });
+            }
+            None => told.wakes.push(Wake::Missed),
+        }
+    }
+    Notice::Told(told)
+}
+
+fn read_line(line: &str) -> Option<(TenantId, i64, Topic)> {
+    let (tenant, rest) = line.split_once(' ')?;
+    let (moved_at, topic) = rest.split_once(' ')?;
+    Some((TenantId::parse(tenant).ok()?, moved_at.parse().ok()?, Topic::new(unescape(topic))))
 }
 
 /// Without line ends and NUL.
@@ -107,7 +134,7 @@ mod tests {
         texts
             .iter()
             .flat_map(|text| match read("me", text) {
-                Notice::Wakes(wakes) => wakes,
+                Notice::Told(told) => told.wakes,
                 other => panic!("{other:?}"),
             })
             .collect()
@@ -120,7 +147,7 @@ mod tests {
                 (TenantId::System, Topic::new(format!("waiter/\\n{number}\n\0é \\ {}", "x".repeat(number % 50))))
             })
             .collect();
-        let texts = write("other", topics.clone(), false);
+        let texts = write("other", &HashMap::from([(TenantId::System, 7)]), topics.clone(), false);
         assert!(texts.len() > 1 && texts.iter().all(|text| text.len() < 8000 && !text.contains('\0')));
         let expected: Vec<_> = topics.into_iter().map(|(tenant, topic)| Wake::Touched { tenant, topic }).collect();
         assert_eq!(read_all(&texts), expected);
@@ -129,16 +156,16 @@ mod tests {
     #[test]
     fn what_is_too_long_or_cannot_be_read_is_told_as_missed() {
         let long = (TenantId::System, Topic::new("x".repeat(8000)));
-        assert_eq!(read_all(&write("other", [long], false)), [Wake::Missed]);
-        assert_eq!(read_all(&write("other", [], true)), [Wake::Missed]);
+        assert_eq!(read_all(&write("other", &HashMap::new(), [long], false)), [Wake::Missed]);
+        assert_eq!(read_all(&write("other", &HashMap::new(), [], true)), [Wake::Missed]);
         assert_eq!(read_all(&["other\nnonsense".to_owned()]), [Wake::Missed]);
     }
 
     #[test]
     fn a_node_knows_its_own_words() {
         assert_eq!(read("me", &beat("me", 7)), Notice::Beat(7));
-        assert_eq!(read("me", &beat("other", 7)), Notice::Wakes(vec![]));
+        assert_eq!(read("me", &beat("other", 7)), Notice::Told(Told::default()));
         let topic = (TenantId::System, Topic::new("a"));
-        assert_eq!(read("me", &write("me", [topic], false)[0]), Notice::Own);
+        assert_eq!(read("me", &write("me", &HashMap::new(), [topic], false)[0]), Notice::Own);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn notify(wakes: Wakes, address: PgConnectOptions) {
     loop {
         wakes.0.something.notified().await;
         let pending = mem::take(&mut *wakes.pending());
-        let texts = notice::write(&wakes.0.node, pending.touched, pending.missed);
+        let texts = notice::write(&wakes.0.node, &pending.moved, pending.touched, pending.missed);
         if !texts.is_empty() && !tell(&mut connection, &address, &texts).await {
             connection = None;
             tokio::time::sleep(RETRY).await;

@@ -10,6 +10,7 @@ mod isolation;
 mod lost;
 mod opening;
 mod outage;
+mod plans;
 mod pooler;
 mod proxy;
 mod tailing;

@@ -74,6 +74,8 @@ async fn outage(lines: Lines) {
     lines.0.lock().unwrap().clear();
 
     proxy.set(Way::Cut);
+    // It looks every few milliseconds.
+    tokio::time::sleep(Duration::from_millis(100)).await;
     let since = Instant::now();
     let mut calls = 0;
     while since.elapsed() < Duration::from_secs(3) {
