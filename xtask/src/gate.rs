@@ -9,6 +9,7 @@ use crate::contracts::Contracts;
 use crate::failure::Failure;
 use crate::instructions;
 use crate::layers;
+use crate::postgres::Postgres;
 use crate::run::{Run, show};
 use crate::specification;
 use crate::text;
@@ -42,6 +43,7 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
     let contracts = Contracts::find(run.root())?;
     println!("    {contracts}");
     let browser = Browser::find(run)?;
+    let postgres = Postgres::start(run)?;
     let examples = run.step("doc tests", |run| {
         let mut command = run.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
         show(contracts.hand_to(&mut command))
@@ -54,7 +56,7 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
             &["test", "--workspace", "--all-targets", "--no-fail-fast"]
         };
         let mut command = run.cargo(runner);
-        show(browser.hand_to(contracts.hand_to(&mut command)))
+        show(postgres.hand_to(browser.hand_to(contracts.hand_to(&mut command))))
     })?;
     examples
 }
@@ -128,12 +130,13 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
     let contracts = Contracts::find(run.root())?;
     println!("    {contracts}");
     let browser = Browser::find(run)?;
+    let postgres = Postgres::start(run)?;
     println!("    the long tests are those marked as ignored; together they may take hours");
     run.step("long tests", |run| {
         let long =
             ["test", "--release", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--ignored"];
         let mut command = run.cargo(&long);
-        show(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1"))))
+        show(postgres.hand_to(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1")))))
     })?;
     conformance(run)?;
     planted(run, false)?;

@@ -7,6 +7,7 @@
 //! | [`tools`] | what is looked for, and installed, before a step needs it |
 //! | [`browser`] | what the pages are looked at with |
 //! | [`conformance`] | the conformance suite against our own server, as it is and with faults planted |
+//! | [`postgres`] | the database that tests run against |
 //! | [`contracts`] | where the contract files are found |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
@@ -22,6 +23,7 @@ mod failure;
 mod gate;
 mod instructions;
 mod layers;
+mod postgres;
 mod run;
 mod specification;
 mod text;

@@ -4,7 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use handoff_engine::IdentityError;
+use handoff_engine::{IdentityError, store::StoreError};
 use handoff_protocol::{
     decision::{DecisionError, ErrorCode, ErrorEnvelope},
     id::RequestId,
@@ -12,6 +12,9 @@ use handoff_protocol::{
 };
 
 use crate::{limits::UsedUp, reply, status::status};
+
+/// How many seconds to wait for what is not there now: the shortest that the header can say.
+const SOON: &str = "1";
 
 /// A refusal on its way out.
 #[derive(Debug)]
@@ -89,6 +92,11 @@ impl From<DecodeError> for Refusal {
 
 impl From<IdentityError> for Refusal {
     fn from(error: IdentityError) -> Self {
+        if let IdentityError::Store(StoreError::Unavailable(_)) = &error {
+            // The store says so itself, once and not for every call.
+            tracing::debug!(%error, "an identity operation found no store");
+            return DecisionError::StoreUnavailable.into();
+        }
         tracing::error!(%error, "an identity operation failed");
         Self::internal()
     }
@@ -108,6 +116,9 @@ impl IntoResponse for Refusal {
             Ok(json) => reply::text(self.status, json),
             Err(_) => reply::text(StatusCode::INTERNAL_SERVER_ERROR, BARE.to_owned()),
         };
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(SOON));
+        }
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

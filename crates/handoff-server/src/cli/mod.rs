@@ -137,15 +137,19 @@ enum ContinuationCommand {
 const VARIABLES: &str = "\
 Variables, each with a key of the configuration file in small letters (`handoffd config check` prints them):
   HANDOFF_CONFIG               the configuration file, in TOML; variables win over it
-  HANDOFF_DATABASE_URL         where everything is kept, for example sqlite:./handoff.db (required)
+  HANDOFF_DATABASE_URL         where everything is kept (required): sqlite:./handoff.db for one server, or
+                               postgres://user@host/database?sslmode=verify-full for any number of them
+  HANDOFF_DATABASE_DIRECT_URL  the same database past the pooler that the address above leads through, if it does
   HANDOFF_BIND                 where to listen [127.0.0.1:8080]; [::]:8080 serves both families
   HANDOFF_PUBLIC_BASE          base of the addresses that people open [http://127.0.0.1 and the port]
   HANDOFF_LINK_ONLY_PERMITTED  whether a link alone may answer [false]
-  HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the database]
+  HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the SQLite
+                               file, otherwise in the working directory]
   HANDOFF_MAX_QUORUM           how many people a request may ask to agree [5]
   HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for, 50 or more [500]; a deadline is acted on at
                                most this and a second late, also without traffic
-  HANDOFF_MAX_CONNECTIONS      how many connections to the database, 2 or more [what suits it]
+  HANDOFF_MAX_CONNECTIONS      how many connections to the database, 2 or more [what suits it]; Postgres has
+                               two more, for news between servers
   HANDOFF_RATE_LIMIT_PER_MINUTE  how many calls a minute a credential may make; 0 is without a limit [1000]
   HANDOFF_IDEMPOTENCY_WINDOW   how long a repeat under an idempotency key is recognized, a day or longer [PT24H]
   HANDOFF_CALLBACK_SECRETS     the active secrets that sign callbacks, separated by commas, newest first

@@ -18,6 +18,7 @@ mod durability;
 mod failing_surroundings;
 mod home;
 mod planting;
+mod postgres;
 mod reaching;
 mod recipe;
 mod recording;
