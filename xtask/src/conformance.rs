@@ -2,11 +2,25 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
+
 use crate::failure::Failure;
+use crate::postgres::Postgres;
 use crate::run::{Run, show};
 
 /// The deployments that the suite is run against: the arguments of each.
 const DEPLOYMENTS: [&[&str]; 2] = [&["--level", "1"], &["--level", "2", "--link-only"]];
+
+/// Which stores the suite is run on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Store {
+    /// A SQLite file
+    Sqlite,
+    /// A database in a cluster of this run
+    Postgres,
+    /// One after the other
+    Both,
+}
 
 /// Where the case that each planted fault turned red is listed.
 const PAGE: &str = "conformance/planted-faults.md";
@@ -15,13 +29,24 @@ const PAGE: &str = "conformance/planted-faults.md";
 const PLANTED: [&str; 4] = ["--package", "handoff-server", "--features", "planted-faults"];
 
 /// Builds the server and the runner, and runs the whole suite at both levels, each in a deployment that vanishes.
-pub(crate) fn check(run: &Run) -> Result<(), Failure> {
+pub(crate) fn check(run: &Run, store: Store) -> Result<(), Failure> {
     show(&mut run.cargo(&["build", "--package", "handoff-server", "--package", "handoff-conformance"]))?;
     let server = run.target().join("debug/handoffd");
-    DEPLOYMENTS.iter().try_for_each(|deployment| {
+    let play = |deployment: &[&str], more: &[&str]| {
         let mut command = runner(run, &["local"]);
-        show(command.args(*deployment).arg("--server").arg(&server))
-    })
+        show(command.args(deployment).args(more).arg("--server").arg(&server))
+    };
+    if store != Store::Postgres {
+        DEPLOYMENTS.iter().try_for_each(|deployment| play(deployment, &[]))?;
+    }
+    if store != Store::Sqlite {
+        let postgres = Postgres::start(run)?;
+        DEPLOYMENTS.iter().try_for_each(|deployment| {
+            let [owner, superuser] = postgres.database(run)?;
+            play(deployment, &["--database", &owner, "--database-admin", &superuser])
+        })?;
+    }
+    Ok(())
 }
 
 /// Builds a server that can have faults planted, beside the ordinary one, and plants each, until a case turns red. May

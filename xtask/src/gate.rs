@@ -4,7 +4,7 @@
 //! tree; [`fix`] and [`spec`] do, and check nothing.
 
 use crate::browser::Browser;
-use crate::conformance;
+use crate::conformance::{self, Store};
 use crate::contracts::Contracts;
 use crate::failure::Failure;
 use crate::instructions;
@@ -138,14 +138,14 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
         let mut command = run.cargo(&long);
         show(postgres.hand_to(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1")))))
     })?;
-    conformance(run)?;
+    conformance(run, Store::Both)?;
     planted(run, false)?;
     instructions(run)
 }
 
 /// Runs the conformance suite against a disposable server, at both levels.
-pub(crate) fn conformance(run: &mut Run) -> Result<(), Failure> {
-    run.step("conformance", conformance::check)
+pub(crate) fn conformance(run: &mut Run, store: Store) -> Result<(), Failure> {
+    run.step("conformance", |run| conformance::check(run, store))
 }
 
 /// Plants one fault after the other, and sees that each turns a case of the suite red.

@@ -34,6 +34,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::conformance::Store;
 use crate::failure::Failure;
 use crate::run::Run;
 
@@ -75,6 +76,9 @@ enum Command {
     Full,
     /// Run the conformance suite against a disposable server at both levels
     Conformance {
+        /// What the server keeps everything in
+        #[arg(long, value_enum, default_value_t = Store::Both, conflicts_with = "planted")]
+        store: Store,
         /// Plant one fault after the other instead; each must turn a case red
         #[arg(long)]
         planted: bool,
@@ -117,8 +121,8 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,
-        Command::Conformance { planted: false, .. } => gate::conformance(run)?,
-        Command::Conformance { planted: true, write } => gate::planted(run, write)?,
+        Command::Conformance { planted: false, store, .. } => gate::conformance(run, store)?,
+        Command::Conformance { planted: true, write, .. } => gate::planted(run, write)?,
         Command::Screenshots => gate::screenshots(run)?,
         Command::Instructions { record: true } => run.step("record of instructions", instructions::record)?,
         Command::Instructions { record: false } => gate::instructions(run)?,

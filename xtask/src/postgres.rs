@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::failure::Failure;
-use crate::run::{Run, show};
+use crate::run::{Run, capture, show};
 
 /// The variable that tells the tests where the cluster is.
 const VARIABLE: &str = "HANDOFF_TEST_POSTGRES";
@@ -67,6 +67,21 @@ impl Postgres {
         }
         println!("    Postgres: a cluster of this run at {address}, removed afterwards");
         Ok(Self { address: address.to_owned(), ours: Some(ours) })
+    }
+
+    /// Makes a database in it: the addresses at which its owner and a superuser come in.
+    ///
+    /// # Errors
+    ///
+    /// The program that makes it fails.
+    pub(crate) fn database(&self, run: &Run) -> Result<[String; 2], Failure> {
+        let mut command = run.cargo(&["run", "--quiet", "--package", PACKAGE, "--", "database"]);
+        let said = capture(self.hand_to(&mut command))?;
+        let mut lines = said.lines().map(str::to_owned);
+        match (lines.next(), lines.next()) {
+            (Some(owner), Some(superuser)) => Ok([owner, superuser]),
+            _ => Err(Failure::NoPostgres(said)),
+        }
     }
 
     /// Tells a command where it is.

@@ -11,23 +11,22 @@
     reason = "tests fail by panicking, and this one prints its figures"
 )]
 
+#[expect(dead_code, reason = "shared with other tests, which use more of it")]
 mod support;
 
 use std::{
     collections::{HashMap, HashSet},
     env,
     net::SocketAddr,
-    path::Path,
     sync::mpsc::{Sender, channel},
     thread,
     time::{Duration, Instant},
 };
 
-use rusqlite::Connection as Shell;
-
 use crate::support::{
     connection::{Answer, Connection},
-    process::{Handoffd, run, url},
+    deployment::Deployment,
+    process::Handoffd,
     tenant::Tenant,
 };
 
@@ -73,43 +72,53 @@ struct Taken {
 
 #[test]
 fn nothing_acknowledged_is_lost_and_nothing_is_there_by_half() {
-    kill_repeatedly(5);
+    kill_repeatedly(&Deployment::sqlite(), 5);
 }
 
 #[test]
-#[ignore = "takes some minutes; the test above kills five times always"]
-fn two_hundred_kills() {
-    let wanted = env::var("HANDOFF_KILLS").map(|kills| kills.parse().expect("HANDOFF_KILLS is a number"));
-    kill_repeatedly(wanted.unwrap_or(200));
+fn nothing_acknowledged_is_lost_on_postgres_either() {
+    kill_repeatedly(&Deployment::postgres(), 5);
 }
 
-fn kill_repeatedly(rounds: u32) {
+#[test]
+#[ignore = "takes some minutes; a test above kills five times always"]
+fn two_hundred_kills() {
+    kill_repeatedly(&Deployment::sqlite(), wanted());
+}
+
+#[test]
+#[ignore = "takes some minutes; a test above kills five times always"]
+fn two_hundred_kills_on_postgres() {
+    kill_repeatedly(&Deployment::postgres(), wanted());
+}
+
+fn wanted() -> u32 {
+    let wanted = env::var("HANDOFF_KILLS").map(|kills| kills.parse().expect("HANDOFF_KILLS is a number"));
+    wanted.unwrap_or(200)
+}
+
+fn kill_repeatedly(deployment: &Deployment, rounds: u32) {
     let seed = env::var("HANDOFF_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_260_801);
     let mut moments = Moments(seed);
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
     let mut total = Acknowledged::default();
     let (mut stored, mut unacknowledged) = (0, 0);
     for round in 1..=rounds {
-        let tenant = Tenant::create(&database);
-        let server = Handoffd::serve(&database, &[]);
+        let tenant = Tenant::create(deployment);
+        let server = deployment.serve(&[]);
         let (acknowledged, moment) = load_and_kill(server, &tenant, &mut moments);
         assert!(!acknowledged.raised.is_empty() && !acknowledged.answered.is_empty(), "round {round}: the load ran");
 
         // A server that is killed while it starts has changed nothing either.
-        let mut early = support::process::handoffd(
-            &["serve"],
-            &[("HANDOFF_DATABASE_URL", &url(&database)), ("HANDOFF_BIND", "127.0.0.1:0")],
-        );
+        let mut early = deployment.command(&["serve"], &[]);
         let mut early = early.stderr(std::process::Stdio::null()).spawn().unwrap();
         thread::sleep(moments.next(Duration::from_millis(60)));
         early.kill().unwrap();
         early.wait().unwrap();
 
-        let server = Handoffd::serve(&database, &[]);
+        let server = deployment.serve(&[]);
         check_acknowledged(&mut server.connect(), &tenant, &acknowledged);
-        let answers = check_whole(&database, &tenant);
-        check_chain(&database, &["verify-chain", "--tenant", &tenant.id.to_string()]);
+        let answers = check_whole(deployment, &tenant);
+        check_chain(deployment, &["verify-chain", "--tenant", &tenant.id.to_string()]);
         server.terminate();
         assert!(server.wait().0.success());
 
@@ -125,7 +134,7 @@ fn kill_repeatedly(rounds: u32) {
         );
         total.extend(acknowledged);
     }
-    check_chain(&database, &["verify-chain"]);
+    check_chain(deployment, &["verify-chain"]);
     println!(
         "{rounds} kills with seed {seed}: {} raises, {} answers, {} acks and {} redemptions acknowledged, none lost; \
          {stored} answers stored, {unacknowledged} of them whose acknowledgement died with the server",
@@ -265,13 +274,10 @@ fn check_acknowledged(connection: &mut Connection, tenant: &Tenant, acknowledged
 
 /// Each request of the tenant is pending with nothing more, or answered with one each of everything that an answer
 /// brings; and its events have no gap. Gives the number of answers.
-fn check_whole(database: &Path, tenant: &Tenant) -> usize {
-    let shell = Shell::open(database).unwrap();
-    let rows = |query: &str| -> Vec<(String, String)> {
-        let mut statement = shell.prepare(query).unwrap();
-        let rows = statement.query_map([tenant.id.to_string()], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        rows.map(Result::unwrap).collect()
-    };
+fn check_whole(deployment: &Deployment, tenant: &Tenant) -> usize {
+    let shell = deployment.shell();
+    let of_tenant = |query: &str| query.replace('?', &format!("'{}'", tenant.id));
+    let rows = |query: &str| shell.pairs(&of_tenant(query));
     let requests: HashMap<_, _> = rows("SELECT id, state FROM requests WHERE tenant = ?").into_iter().collect();
     let answered: HashSet<_> = requests.iter().filter(|(_, state)| *state == "answered").map(|(id, _)| id).collect();
     let pending = requests.values().filter(|state| *state == "pending").count();
@@ -289,17 +295,13 @@ fn check_whole(database: &Path, tenant: &Tenant) -> usize {
     }
     let raised = rows("SELECT subject, type FROM events WHERE tenant = ? AND type = 'request.raised'");
     assert_eq!(raised.iter().map(|(request, _)| request).collect::<HashSet<_>>(), requests.keys().collect());
-    let (count, last): (i64, i64) = shell
-        .query_row("SELECT count(*), max(sequence) FROM events WHERE tenant = ?", [tenant.id.to_string()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .unwrap();
-    assert_eq!(count, last, "the sequence of events has no gap");
+    let gap = of_tenant("SELECT max(sequence) - count(*) FROM events WHERE tenant = ?");
+    assert_eq!(shell.number(&gap), 0, "the sequence of events has no gap");
     answered.len()
 }
 
-fn check_chain(database: &Path, arguments: &[&str]) {
-    let output = run(arguments, &[("HANDOFF_DATABASE_URL", &url(database))]);
+fn check_chain(deployment: &Deployment, arguments: &[&str]) {
+    let output = deployment.run(arguments, &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.lines().all(|line| line.contains(" OK ")), "{text}");
 }

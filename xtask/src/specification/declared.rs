@@ -23,8 +23,13 @@ pub(crate) fn has_test(text: &str, name: &str) -> bool {
         if line.starts_with("#[") && line.contains("test") {
             after_attribute = true;
         } else if is_item(line, name) {
-            // Tests that a macro makes stand in it without an attribute.
-            return after_attribute || line.contains("async fn") || text.contains("proptest!");
+            // Tests that a macro makes stand in it without an attribute, or are named to it.
+            let named = || {
+                text.split("on_every_store!(")
+                    .skip(1)
+                    .any(|rest| rest.split(')').next().is_some_and(|names| contains_word(names, name)))
+            };
+            return after_attribute || line.contains("async fn") || text.contains("proptest!") || named();
         } else if !line.starts_with("#[") && !line.starts_with("//") {
             after_attribute = false;
         }
@@ -85,6 +90,11 @@ pub enum Fault {
 #[tokio::test]
 async fn it_holds() {}
 fn not_a_test() {}
+on_every_store!(
+    first,
+    it_holds_on_both,
+);
+fn it_holds_on_both(deployment: &Deployment) {}
 ";
 
     #[test]
@@ -105,7 +115,7 @@ fn not_a_test() {}
 
     #[test]
     fn a_test_is_marked_as_one() {
-        assert!(has_test(TEXT, "it_holds"));
+        assert!(has_test(TEXT, "it_holds") && has_test(TEXT, "it_holds_on_both"));
         assert!(!has_test(TEXT, "not_a_test"));
         assert!(!has_test(TEXT, "gone"));
     }

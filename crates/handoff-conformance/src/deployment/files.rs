@@ -5,7 +5,7 @@ use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 use serde_json::json;
 
 use super::{
-    Plan,
+    Database, Plan,
     roster::{self, Member},
     unguessable,
 };
@@ -43,7 +43,7 @@ fn order() -> serde_json::Value {
 
 fn configuration(plan: &Plan, port: u16, secrets: &[String]) -> Result<String, String> {
     let mut text = format!(
-        "database_url = \"sqlite:handoff.db\"\n\
+        "database_url = {}\n\
          bind = \"127.0.0.1:{port}\"\n\
          bootstrap = \"bootstrap.json\"\n\
          rate_limit_per_minute = 100000\n\
@@ -51,6 +51,7 @@ fn configuration(plan: &Plan, port: u16, secrets: &[String]) -> Result<String, S
          link_only_permitted = {}\n\
          callback_secrets = {}\n\
          log_filter = \"debug\"\n",
+        quoted(plan.database.as_ref().map_or("sqlite:handoff.db", Database::address)),
         plan.link_only,
         quoted(&secrets.join(",")),
     );
@@ -86,19 +87,36 @@ fn profile(
         text.push_str(&format!("{name} = {}\n", quoted(secret)));
     }
     text.push_str("\n[hooks]\n");
-    for (name, command) in hooks(directory, program, &plan.variables) {
+    for (name, command) in hooks(plan, directory, program) {
         let words: Vec<_> = command.iter().map(|word| quoted(word)).collect();
         text.push_str(&format!("{name} = [{}]\n", words.join(", ")));
     }
     Ok(text)
 }
 
+/// Shows a Postgres database whole: every row as it is read, then the files of its tables and indexes, in which rows that
+/// were deleted still lie. Other than printable ASCII is escaped there.
+const POSTGRES_STORE: &str = r#"pg_dump --no-owner --inserts -d "$0" && psql -X -q -A -t -v ON_ERROR_STOP=1 -d "$0" -c CHECKPOINT \
+-c "SELECT relname, encode(pg_read_binary_file(pg_relation_filepath(oid)), 'escape') FROM pg_class
+    WHERE relkind IN ('r', 'i', 't') AND relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace)
+    AND (relnamespace = 'public'::regnamespace OR oid IN (SELECT reltoastrelid FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace))""#;
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
 /// What each hook runs.
-fn hooks(directory: &Path, program: &Path, variables: &[(String, String)]) -> Vec<(&'static str, Vec<String>)> {
+fn hooks(plan: &Plan, directory: &Path, program: &Path) -> Vec<(&'static str, Vec<String>)> {
+    let variables = &plan.variables;
     let text = |path: &Path| path.display().to_string();
-    let database = text(&directory.join("handoff.db"));
-    let sql = |statement: &str| {
-        ["sqlite3", "-batch", "-cmd", ".timeout 20000", &database, statement].map(str::to_owned).to_vec()
+    let file = text(&directory.join("handoff.db"));
+    let database = plan.database_admin.as_ref().or(plan.database.as_ref());
+    let sql = |statement: &str| match database {
+        None => words(&["sqlite3", "-batch", "-cmd", ".timeout 20000", &file, statement]),
+        Some(database) => {
+            words(&["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database.address(), "-c", statement])
+        }
     };
     let configuration = text(&directory.join("handoffd.toml"));
     let bare = |arguments: &[&str]| {
@@ -128,16 +146,12 @@ fn hooks(directory: &Path, program: &Path, variables: &[(String, String)]) -> Ve
         (
             "store",
             // Rows as they are read, then the files with whatever else lies in them.
-            ["sh", "-c", "sqlite3 -batch -readonly \"$0\" .dump && cat \"$0\" \"$0\"-*", &database]
-                .map(str::to_owned)
-                .to_vec(),
+            match database {
+                None => words(&["sh", "-c", "sqlite3 -batch -readonly \"$0\" .dump && cat \"$0\" \"$0\"-*", &file]),
+                Some(database) => words(&["sh", "-c", POSTGRES_STORE, database.address()]),
+            },
         ),
-        (
-            "restart",
-            [OWN, "restart", "--directory", &text(directory), "--crash-point", "{crash_point}"]
-                .map(str::to_owned)
-                .to_vec(),
-        ),
+        ("restart", words(&[OWN, "restart", "--directory", &text(directory), "--crash-point", "{crash_point}"])),
     ]
 }
 

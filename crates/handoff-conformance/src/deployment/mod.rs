@@ -3,7 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `handoffd.toml`, `bootstrap.json`, `order.json` | what the server is configured with |
-//! | `handoff.db`, `signing-key.json` | what the server keeps |
+//! | `handoff.db`, `signing-key.json` | what the server keeps; with a Postgres database, the key alone |
 //! | `log` | what the server says |
 //! | `profile.toml` | the profile for the runner |
 //! | `server.json` | the program, the port and the process, for restarting and stopping |
@@ -13,9 +13,10 @@ mod process;
 mod roster;
 
 use std::{
-    fs,
+    fmt, fs,
     net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
+    str::FromStr,
 };
 
 use clap::Args;
@@ -36,9 +37,45 @@ pub struct Plan {
     /// Permit that a link alone answers
     #[arg(long)]
     pub link_only: bool,
+    /// An empty Postgres database to keep everything in, instead of a SQLite file in the directory
+    #[arg(long, value_name = "URL")]
+    pub database: Option<Database>,
+    /// The same database, for a superuser: whom no policy binds, to look at the whole store and to try to change it
+    #[arg(long, value_name = "URL", requires = "database")]
+    pub database_admin: Option<Database>,
     /// A variable of the environment of the server and of its commands
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     pub variables: Vec<(String, String)>,
+}
+
+/// The address of a Postgres database. It may hold a password, which no formatter prints.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Database(String);
+
+impl Database {
+    /// The address, for who connects.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Database {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // In hooks, braces are parameters.
+        if text.contains(['{', '}']) || !["postgres://", "postgresql://"].iter().any(|begin| text.starts_with(begin)) {
+            return Err("must be postgres://USER@HOST:PORT/DATABASE, without braces".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Database(..)")
+    }
 }
 
 /// What is remembered of a server between commands.

@@ -145,7 +145,8 @@ impl Trial {
         fault: Option<&Fault>,
     ) -> Result<(Profile, Vec<Verdict>), String> {
         let variables = fault.map(|fault| (VARIABLE.to_owned(), fault.name.clone())).into_iter().collect();
-        let plan = Plan { server: self.server.clone(), level, link_only, variables };
+        let server = self.server.clone();
+        let plan = Plan { server, level, link_only, database: None, database_admin: None, variables };
         let deployment = Disposable::start(&plan).await.map_err(|problem| match fault {
             Some(fault) => format!("with the fault `{}`: {problem}", fault.name),
             None => problem,

@@ -1,4 +1,4 @@
-//! The conformance suite against the built binary: the whole of it at both levels, and that it can fail.
+//! The conformance suite against the built binary: the whole of it at both levels on both stores, and that it can fail.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
@@ -25,7 +25,15 @@ fn suite() -> Suite {
 }
 
 fn plan(level: u8, link_only: bool) -> Plan {
-    Plan { server: env!("CARGO_BIN_EXE_handoffd").into(), level, link_only, variables: Vec::new() }
+    let server = env!("CARGO_BIN_EXE_handoffd").into();
+    Plan { server, level, link_only, database: None, database_admin: None, variables: Vec::new() }
+}
+
+/// The same in a Postgres database.
+fn plan_on_postgres(level: u8, link_only: bool) -> Plan {
+    let database = handoff_postgres_cluster::shared().unwrap().database().unwrap();
+    let database_admin = Some(database.admin_url().parse().unwrap());
+    Plan { database: Some(database.owner_url().parse().unwrap()), database_admin, ..plan(level, link_only) }
 }
 
 /// Deploys, plays the cases, and stops. `alter` changes the profile before the run.
@@ -42,9 +50,9 @@ fn play(suite: &Suite, plan: &Plan, alter: impl FnOnce(&mut Profile)) -> (Profil
 }
 
 #[track_caller]
-fn conforms(level: u8, link_only: bool) {
+fn conforms(plan: &Plan) {
     let suite = suite();
-    let (profile, verdicts) = play(&suite, &plan(level, link_only), |_| {});
+    let (profile, verdicts) = play(&suite, plan, |_| {});
     assert_eq!(verdicts.len(), suite.cases.len());
     let red: Vec<_> = verdicts.iter().filter(|verdict| !verdict.passed()).collect();
     let words: String = red.iter().map(|verdict| report::lines(verdict, &profile)).collect();
@@ -53,12 +61,22 @@ fn conforms(level: u8, link_only: bool) {
 
 #[test]
 fn the_server_conforms_at_level_1() {
-    conforms(1, false);
+    conforms(&plan(1, false));
 }
 
 #[test]
 fn the_server_conforms_at_level_2_where_links_may_answer() {
-    conforms(2, true);
+    conforms(&plan(2, true));
+}
+
+#[test]
+fn the_server_conforms_on_postgres_at_level_1() {
+    conforms(&plan_on_postgres(1, false));
+}
+
+#[test]
+fn the_server_conforms_on_postgres_at_level_2_where_links_may_answer() {
+    conforms(&plan_on_postgres(2, true));
 }
 
 #[test]

@@ -1,20 +1,23 @@
 //! Principals and tokens that a deployment brings along.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use handoff_engine::Engine;
 use handoff_protocol::{digest::Digest, id::OrgId};
-use handoff_server::store;
 
 use crate::{
     home::{TENANT, answer, document, link, machine, person, raise, receipt},
-    support::process::{Handoffd, run, url},
+    support::{deployment::Deployment, process::run, tenant::with_engine},
 };
 
-#[test]
-fn a_machine_asks_and_a_person_answers_and_a_link_answers_only_where_it_may() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
+on_every_store!(
+    a_machine_asks_and_a_person_answers_and_a_link_answers_only_where_it_may,
+    strengths_count_as_the_tokens_say_and_the_receipt_tells_when,
+    a_test_key_asks_only_in_test_mode,
+    loading_a_token_again_updates_what_it_is_and_nothing_keeps_its_text,
+    a_token_that_an_entry_no_longer_has_is_named_until_it_is_revoked
+);
+
+fn a_machine_asks_and_a_person_answers_and_a_link_answers_only_where_it_may(deployment: &Deployment) {
     let entries = [
         machine("t-machine", ""),
         person("t-person", r#","display":"Ada""#),
@@ -25,7 +28,7 @@ fn a_machine_asks_and_a_person_answers_and_a_link_answers_only_where_it_may() {
     let mut pending = String::new();
     for (number, permitted) in ["false", "true"].into_iter().enumerate() {
         let variables = [("HANDOFF_BOOTSTRAP_JSON", loaded.as_str()), ("HANDOFF_LINK_ONLY_PERMITTED", permitted)];
-        let server = Handoffd::serve(&database, &variables);
+        let server = deployment.serve(&variables);
         let connection = &mut server.connect();
         let request = raise(connection, "t-machine", &format!("run:{number}"), "session", "").text("id");
         for token in ["t-link-one", "t-link-two"] {
@@ -51,17 +54,14 @@ fn a_machine_asks_and_a_person_answers_and_a_link_answers_only_where_it_may() {
     }
 }
 
-#[test]
-fn strengths_count_as_the_tokens_say_and_the_receipt_tells_when() {
-    let directory = tempfile::tempdir().unwrap();
+fn strengths_count_as_the_tokens_say_and_the_receipt_tells_when(deployment: &Deployment) {
     let loaded = document(&[
         machine("t-machine", ""),
         person("t-session", ""),
         person("t-reauth", r#","auth_strength":"reauth""#),
         person("t-mfa", r#","auth_strength":"mfa""#),
     ]);
-    let database = directory.path().join("handoff.db");
-    let server = Handoffd::serve(&database, &[("HANDOFF_BOOTSTRAP_JSON", &loaded)]);
+    let server = deployment.serve(&[("HANDOFF_BOOTSTRAP_JSON", &loaded)]);
     let connection = &mut server.connect();
     for (needed, lacking, enough) in
         [("reauth", vec!["t-session"], "t-reauth"), ("mfa", vec!["t-session", "t-reauth"], "t-mfa")]
@@ -78,11 +78,9 @@ fn strengths_count_as_the_tokens_say_and_the_receipt_tells_when() {
     }
 }
 
-#[test]
-fn a_test_key_asks_only_in_test_mode() {
-    let directory = tempfile::tempdir().unwrap();
+fn a_test_key_asks_only_in_test_mode(deployment: &Deployment) {
     let loaded = document(&[machine("t-test", r#","test":true"#)]);
-    let server = Handoffd::serve(&directory.path().join("handoff.db"), &[("HANDOFF_BOOTSTRAP_JSON", &loaded)]);
+    let server = deployment.serve(&[("HANDOFF_BOOTSTRAP_JSON", &loaded)]);
     let connection = &mut server.connect();
     let refused = raise(connection, "t-test", "run:1", "session", "");
     assert_eq!((refused.status, refused.text("error.code")), (403, "insufficient_scope".to_owned()));
@@ -90,39 +88,31 @@ fn a_test_key_asks_only_in_test_mode() {
     assert_eq!(raised.status, 201, "{raised:?}");
 }
 
-#[test]
-fn loading_a_token_again_updates_what_it_is_and_nothing_keeps_its_text() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
-    let file = directory.path().join("bootstrap.json");
+fn loading_a_token_again_updates_what_it_is_and_nothing_keeps_its_text(deployment: &Deployment) {
+    let file = deployment.directory().join("bootstrap.json");
     for (scopes, status) in
         [(r#"["handoff:requests:write"]"#, 201), (r#"["handoff:requests:read"]"#, 403), (r#"["*"]"#, 200)]
     {
         fs::write(&file, document(&[machine("t-very-secret", &format!(r#","scopes":{scopes}"#))])).unwrap();
-        let server = Handoffd::serve(&database, &[("HANDOFF_BOOTSTRAP", file.to_str().unwrap())]);
+        let server = deployment.serve(&[("HANDOFF_BOOTSTRAP", file.to_str().unwrap())]);
         let raised = raise(&mut server.connect(), "t-very-secret", "run:1", "session", "");
         // The question that is asked already is answered with 200.
         assert_eq!(raised.status, status, "{raised:?}");
     }
     fs::remove_file(&file).unwrap();
     // What was loaded stays when it is no longer brought along.
-    let server = Handoffd::serve(&database, &[]);
+    let server = deployment.serve(&[]);
     assert_eq!(raise(&mut server.connect(), "t-very-secret", "run:9", "session", "").status, 201);
     server.terminate();
     let (_, _, log) = server.wait();
     assert!(!log.contains("t-very-secret"));
-    for entry in fs::read_dir(directory.path()).unwrap() {
-        let bytes = fs::read(entry.unwrap().path()).unwrap();
-        assert!(!bytes.windows(13).any(|window| window == b"t-very-secret"), "no file holds the token");
-    }
+    assert!(!deployment.keeps("t-very-secret", &[]), "nothing holds the token");
+    assert!(deployment.keeps(TENANT, &[]), "where to look is where it would be");
 }
 
-#[test]
-fn a_token_that_an_entry_no_longer_has_is_named_until_it_is_revoked() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
+fn a_token_that_an_entry_no_longer_has_is_named_until_it_is_revoked(deployment: &Deployment) {
     let log_of = |entries: &[String]| {
-        let server = Handoffd::serve(&database, &[("HANDOFF_BOOTSTRAP_JSON", &document(entries))]);
+        let server = deployment.serve(&[("HANDOFF_BOOTSTRAP_JSON", &document(entries))]);
         let status = raise(&mut server.connect(), "t-old", "run:1", "session", "").status;
         server.terminate();
         let (_, _, log) = server.wait();
@@ -139,17 +129,15 @@ fn a_token_that_an_entry_no_longer_has_is_named_until_it_is_revoked() {
     assert!(line.contains(&fingerprint) && line.contains("handoff keys revoke"), "{line}");
     assert!(lines.iter().any(|line| line.contains("an anonymous link: ")) && !log.contains("t-old"), "{log}");
 
-    revoke(&database, &fingerprint);
+    revoke(deployment, &fingerprint);
     let (status, log) = log_of(&[machine("t-new", ""), link("t-link", "")]);
     assert_eq!(status, 401);
     assert!(!log.contains("still valid"), "{log}");
 }
 
 /// Makes a token worthless, as `handoff keys revoke` does.
-fn revoke(database: &Path, fingerprint: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let engine = Engine::builder().store(store::open(&url(database)).unwrap()).build().await.unwrap();
+fn revoke(deployment: &Deployment, fingerprint: &str) {
+    with_engine(deployment, async |engine| {
         engine.revoke_credential(OrgId::parse(TENANT).unwrap(), fingerprint).await.unwrap();
     });
 }
@@ -157,7 +145,7 @@ fn revoke(database: &Path, fingerprint: &str) {
 #[test]
 fn one_fault_keeps_the_server_from_starting_and_nothing_is_made() {
     let directory = tempfile::tempdir().unwrap();
-    let database = url(&directory.path().join("handoff.db"));
+    let database = format!("sqlite:{}", directory.path().join("handoff.db").display());
     let bad_tenant = machine("hunter2", "").replace("org_", "acme_");
     for (entries, fault) in [
         (vec![machine("hunter1", ""), bad_tenant], "`principals[1].tenant_ref`"),

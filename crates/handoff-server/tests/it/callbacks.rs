@@ -14,8 +14,13 @@ use handoff_protocol::{
 
 use crate::{
     home::{document, machine, person},
-    support::process::Handoffd,
+    support::{deployment::Deployment, process::Handoffd},
 };
+
+on_every_store!(
+    a_receiver_on_this_machine_gets_its_signal_with_no_further_setting_and_again_until_it_acknowledges,
+    with_the_guard_on_nothing_of_this_machine_is_connected_to
+);
 
 const BOUND: Duration = Duration::from_secs(20);
 
@@ -53,12 +58,12 @@ fn receiver() -> (u16, Receiver<Got>) {
     (port, got)
 }
 
-fn serve(directory: &std::path::Path, more: &[(&str, &str)]) -> Handoffd {
+fn serve(deployment: &Deployment, more: &[(&str, &str)]) -> Handoffd {
     let entries = document(&[machine("t-m", ""), person("t-p", "")]);
     let mut variables =
         vec![("HANDOFF_BOOTSTRAP_JSON", entries.as_str()), ("HANDOFF_CALLBACK_SECRETS", "whsec_new,whsec_old")];
     variables.extend(more);
-    Handoffd::serve(&directory.join("h.db"), &variables)
+    deployment.serve(&variables)
 }
 
 /// Raises with a callback, answers, and gives the signal.
@@ -75,11 +80,11 @@ fn answered(server: &Handoffd, port: u16) -> String {
     connection.call("GET", "/v1/waiters/run:1/signals", "t-m", "").unwrap().text("data.0.id")
 }
 
-#[test]
-fn a_receiver_on_this_machine_gets_its_signal_with_no_further_setting_and_again_until_it_acknowledges() {
-    let directory = tempfile::tempdir().unwrap();
+fn a_receiver_on_this_machine_gets_its_signal_with_no_further_setting_and_again_until_it_acknowledges(
+    deployment: &Deployment,
+) {
     let (port, got) = receiver();
-    let server = serve(directory.path(), &[]);
+    let server = serve(deployment, &[]);
     let signal = answered(&server, port);
     let mut deliveries = Vec::new();
     for secret in ["whsec_new", "whsec_old"] {
@@ -96,11 +101,9 @@ fn a_receiver_on_this_machine_gets_its_signal_with_no_further_setting_and_again_
     assert_eq!(deliveries[0], deliveries[1]);
 }
 
-#[test]
-fn with_the_guard_on_nothing_of_this_machine_is_connected_to() {
-    let directory = tempfile::tempdir().unwrap();
+fn with_the_guard_on_nothing_of_this_machine_is_connected_to(deployment: &Deployment) {
     let (port, got) = receiver();
-    let server = serve(directory.path(), &[("HANDOFF_PUBLIC_BASE", "https://handoff.example.com")]);
+    let server = serve(deployment, &[("HANDOFF_PUBLIC_BASE", "https://handoff.example.com")]);
     let signal = answered(&server, port);
     let path = format!("/v1/signals/{signal}/attempts");
     let connection = &mut server.connect();

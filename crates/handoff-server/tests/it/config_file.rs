@@ -9,7 +9,10 @@ use handoff_protocol::json::{Json, read_str};
 
 use crate::{
     home::{document, machine, person},
-    support::process::{Handoffd, handoffd, run},
+    support::{
+        deployment::Deployment,
+        process::{Handoffd, handoffd, run},
+    },
 };
 
 fn write(directory: &Path, text: &str) -> PathBuf {
@@ -252,8 +255,7 @@ fn a_check_fails_on_what_would_keep_a_server_from_starting() {
 
 #[test]
 fn a_variable_that_says_nothing_is_a_warning_at_the_check_and_at_the_start() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("h.db");
+    let deployment = Deployment::sqlite();
     let entries = document(&[machine("t-m", r#","scopes":["handoff:request:write"]"#)]);
     let variables = [
         ("HANDOFF_PUBLIC_URL", "hunter2"),
@@ -261,11 +263,10 @@ fn a_variable_that_says_nothing_is_a_warning_at_the_check_and_at_the_start() {
         ("HANDOFF_API_KEY", "hunter2"),
         ("HANDOFF_BOOTSTRAP_JSON", entries.as_str()),
     ];
-    let address = format!("sqlite:{}", database.display());
-    let output = run(&["config", "check"], &[&variables[..], &[("HANDOFF_DATABASE_URL", &address)]].concat());
+    let output = deployment.run(&["config", "check"], &variables);
     assert!(output.status.success(), "{output:?}");
     let checked = String::from_utf8(output.stderr).unwrap();
-    let server = Handoffd::serve(&database, &[&variables[..], &[("RUST_LOG", "error")]].concat());
+    let server = deployment.serve(&[&variables[..], &[("RUST_LOG", "error")]].concat());
     server.terminate();
     let (_, _, started) = server.wait();
     for words in [checked, started] {

@@ -6,12 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::process::Handoffd;
+use crate::support::deployment::Deployment;
 
 #[test]
 fn a_head_that_does_not_come_to_its_end_ends_its_connection() {
-    let directory = tempfile::tempdir().unwrap();
-    let server = Handoffd::serve(&directory.path().join("handoff.db"), &[]);
+    let deployment = Deployment::sqlite();
+    let server = deployment.serve(&[]);
     let mut slow = TcpStream::connect(server.address).unwrap();
     slow.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     slow.write_all(b"GET /v1/meta HTTP/1.1\r\nHost: a\r\nX-Slow: ").unwrap();
@@ -26,8 +26,8 @@ fn a_head_that_does_not_come_to_its_end_ends_its_connection() {
 
 #[test]
 fn a_head_that_is_long_or_has_many_headers_is_refused_and_the_server_goes_on() {
-    let directory = tempfile::tempdir().unwrap();
-    let server = Handoffd::serve(&directory.path().join("handoff.db"), &[]);
+    let deployment = Deployment::sqlite();
+    let server = deployment.serve(&[]);
     let long = format!("X-Long: {}\r\n", "a".repeat(200_000));
     let many = "X-Many: a\r\n".repeat(200);
     for headers in [long, many] {

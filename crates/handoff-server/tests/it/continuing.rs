@@ -1,11 +1,11 @@
 //! Continuation data at rest: not to be read in any file, and never without the key that sealed it.
 
-use std::{fs, path::Path};
-
 use crate::{
     home::{document, machine, person},
-    support::process::{Handoffd, handoffd, run, url},
+    support::{deployment::Deployment, process::Handoffd},
 };
+
+on_every_store!(a_payload_is_in_no_file_and_in_no_line_of_the_log, keys_rotate_and_one_that_is_in_use_is_not_dropped);
 
 const PAYLOAD: &str = "Y2FuYXJ5LXBheWxvYWQ=";
 
@@ -13,11 +13,11 @@ fn key(name: &str) -> String {
     format!("{name}:{}", name.repeat(64))
 }
 
-fn serve(database: &Path, keys: &str) -> Handoffd {
+fn serve(deployment: &Deployment, keys: &str) -> Handoffd {
     let entries = document(&[machine("t-m", ""), person("t-p", "")]);
     let variables =
         [("HANDOFF_BOOTSTRAP_JSON", entries.as_str()), ("HANDOFF_CONTINUATION_KEYS", keys), ("RUST_LOG", "trace")];
-    Handoffd::serve(database, &variables)
+    deployment.serve(&variables)
 }
 
 fn raise(server: &Handoffd, waiter: &str) -> String {
@@ -39,21 +39,14 @@ fn given_back(server: &Handoffd, waiter: &str, request: &str) -> String {
     connection.call("GET", &path, "t-m", "").unwrap().text("data.0.resume_payload")
 }
 
-#[test]
-fn a_payload_is_in_no_file_and_in_no_line_of_the_log() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("h.db");
-    let server = serve(&database, &key("a"));
+fn a_payload_is_in_no_file_and_in_no_line_of_the_log(deployment: &Deployment) {
+    let server = serve(deployment, &key("a"));
     let meta = server.connect().call("GET", "/v1/meta", "", "").unwrap();
     assert!(meta.body.contains(r#""conformance_level":2,"extensions":["continuation"]"#), "{meta:?}");
     let request = raise(&server, "run:1");
     let search = || {
-        for entry in fs::read_dir(directory.path()).unwrap() {
-            let bytes = fs::read(entry.unwrap().path()).unwrap();
-            for canary in [PAYLOAD.as_bytes(), b"canary-payload"] {
-                assert!(!bytes.windows(canary.len()).any(|window| window == canary));
-            }
-        }
+        assert!(!deployment.keeps(PAYLOAD, &[]) && !deployment.keeps("canary-payload", &[]));
+        assert!(deployment.keeps(&request, &[]), "where to look is where it would be");
     };
     search();
     assert_eq!(given_back(&server, "run:1", &request), PAYLOAD);
@@ -64,28 +57,17 @@ fn a_payload_is_in_no_file_and_in_no_line_of_the_log() {
     search();
 }
 
-#[test]
-fn keys_rotate_and_one_that_is_in_use_is_not_dropped() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("h.db");
+fn keys_rotate_and_one_that_is_in_use_is_not_dropped(deployment: &Deployment) {
     let (old, both, new) = (key("a"), format!("{},{}", key("b"), key("a")), key("b"));
-    let server = serve(&database, &old);
+    let server = serve(deployment, &old);
     let (first, second) = (raise(&server, "run:1"), raise(&server, "run:2"));
     drop(server);
     let command = |arguments: &[&str], keys: &str| {
-        let output = run(arguments, &[("HANDOFF_DATABASE_URL", &url(&database)), ("HANDOFF_CONTINUATION_KEYS", keys)]);
+        let output = deployment.run(arguments, &[("HANDOFF_CONTINUATION_KEYS", keys)]);
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8(text).unwrap())
     };
-    let refused = handoffd(
-        &["serve"],
-        &[
-            ("HANDOFF_DATABASE_URL", url(&database).as_str()),
-            ("HANDOFF_BIND", "127.0.0.1:0"),
-            ("HANDOFF_CONTINUATION_KEYS", &new),
-        ],
-    );
-    let refused = { refused }.output().unwrap();
+    let refused = deployment.run(&["serve"], &[("HANDOFF_CONTINUATION_KEYS", &new)]);
     let words = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && words.contains("sealed with the key `a`"), "{words}");
     let (code, listed) = command(&["continuation", "keys"], &new);
@@ -93,22 +75,14 @@ fn keys_rotate_and_one_that_is_in_use_is_not_dropped() {
     assert!(listed.contains("sealed with the key `a`, which is not configured; put it back"), "{listed}");
     // A key of the same name is not that key, and is told apart before anything is sealed with it.
     let other = format!("a:{}", "9".repeat(64));
-    let refused = handoffd(
-        &["serve"],
-        &[
-            ("HANDOFF_DATABASE_URL", url(&database).as_str()),
-            ("HANDOFF_BIND", "127.0.0.1:0"),
-            ("HANDOFF_CONTINUATION_KEYS", &other),
-        ],
-    );
-    let refused = { refused }.output().unwrap();
+    let refused = deployment.run(&["serve"], &[("HANDOFF_CONTINUATION_KEYS", &other)]);
     let words = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && words.contains("another key of the name `a`"), "{words}");
     let (code, listed) = command(&["continuation", "keys"], &other);
     assert!(code == Some(1) && listed.contains("a\t2\tcurrent; 2 sealed with ANOTHER key of this name"), "{listed}");
 
     // A server of the new key works beside what the old one sealed, and a command seals it anew.
-    let server = serve(&database, &both);
+    let server = serve(deployment, &both);
     assert_eq!(given_back(&server, "run:1", &first), PAYLOAD);
     let (code, listed) = command(&["continuation", "keys"], &both);
     assert_eq!(
@@ -128,6 +102,6 @@ fn keys_rotate_and_one_that_is_in_use_is_not_dropped() {
         assert!(code == Some(1) && said.contains("left as it is"), "{said}");
     }
     drop(server);
-    let server = serve(&database, &new);
+    let server = serve(deployment, &new);
     assert_eq!(given_back(&server, "run:2", &second), PAYLOAD);
 }

@@ -2,8 +2,11 @@
 
 use std::{fs, process::Command};
 
+use handoff_postgres_cluster::{Cluster, Settings};
+
 use crate::support::{
-    process::{Handoffd, under, url},
+    deployment::Deployment,
+    process::{Handoffd, under},
     tenant::Tenant,
 };
 
@@ -19,11 +22,9 @@ fn an_acknowledged_answer_was_synced_to_the_disk() {
         println!("skipped: strace is missing or may not trace here");
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
-    let tenant = Tenant::create(&database);
-    let trace = directory.path().join("trace");
-    let url = url(&database);
+    let deployment = Deployment::sqlite();
+    let tenant = Tenant::create(&deployment);
+    let trace = deployment.directory().join("trace");
     // The tracer stands aside (`-D`), so that the process that the test starts and ends is the server itself.
     let arguments = [
         "-D",
@@ -35,8 +36,7 @@ fn an_acknowledged_answer_was_synced_to_the_disk() {
         env!("CARGO_BIN_EXE_handoffd"),
         "serve",
     ];
-    let variables = [("HANDOFF_DATABASE_URL", url.as_str()), ("HANDOFF_BIND", "127.0.0.1:0")];
-    let server = Handoffd::start(under(Command::new("strace"), &arguments, &variables));
+    let server = Handoffd::start(under(Command::new("strace"), &arguments, &deployment.variables(&[])));
     let mut connection = server.connect();
     let syncs = || {
         let text = fs::read_to_string(&trace).unwrap();
@@ -53,4 +53,25 @@ fn an_acknowledged_answer_was_synced_to_the_disk() {
         before = after;
     }
     println!("{before} syncs in all for {} writes that were acknowledged one after another", 2 * CALLS);
+}
+
+#[test]
+fn an_acknowledged_answer_is_in_the_part_of_the_postgres_log_that_was_synced() {
+    // A cluster of its own: nobody else moves its log.
+    let cluster = Cluster::start(&Settings { fsync: true }).unwrap();
+    let deployment = Deployment::within(cluster.database().unwrap());
+    let tenant = Tenant::create(&deployment);
+    let server = deployment.serve(&[]);
+    let (mut connection, shell) = (server.connect(), deployment.shell());
+    assert_eq!(shell.value("SHOW fsync"), "on");
+    for n in 0..5 {
+        let request = tenant.raise(&mut connection, &format!("run:{n}")).unwrap().text("id");
+        assert_eq!(tenant.answer(&mut connection, &request).unwrap().status, 200);
+        // What holds the event of the answer was written before, so it is synced if the log is up to there.
+        let behind = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn())::bigint";
+        let written = format!("SELECT count(*) FROM events WHERE subject = '{request}' AND type = 'request.answered'");
+        let late = shell.number(behind);
+        assert_eq!(shell.number(&written), 1);
+        assert!(late < 1024, "{late} bytes of the log are not synced: the answer may be among them");
+    }
 }

@@ -2,6 +2,9 @@
 
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
+#[macro_use]
+mod stores;
+
 mod bootstrap;
 mod by_sql;
 mod callbacks;
@@ -26,6 +29,7 @@ mod redaction;
 mod secrets;
 mod serving;
 mod stopping;
+#[expect(dead_code, reason = "shared with other tests, which use more of it")]
 #[path = "../support/mod.rs"]
 mod support;
 mod verifying;

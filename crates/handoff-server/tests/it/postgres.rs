@@ -79,28 +79,6 @@ fn an_effective_configuration_shows_no_password() {
 }
 
 #[test]
-fn a_crash_in_the_middle_of_an_answer_leaves_nothing_of_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let (database, key) = (database(), key(directory.path()));
-    let loaded = document(&[machine("t-m", ""), person("t-p", "")]);
-    let variables = variables(database.owner_url(), &key, &loaded);
-    let mut crashing = variables.to_vec();
-    crashing.push(("HANDOFF_CRASH_POINT", "answer_after_state_write"));
-    let server = serve(&crashing);
-    let request = raise(&mut server.connect(), "t-m", "run:1", "session", "").text("id");
-    let mut connection = server.connect();
-    let path = format!("/v1/requests/{request}/answer");
-    let lost = connection.call("POST", &path, "t-p", r#"{"values":{"decision":"yes"}}"#);
-    assert!(lost.is_err(), "{lost:?}");
-    drop(server);
-    let server = serve(&variables);
-    let found = server.connect().call("GET", &format!("/v1/requests/{request}"), "t-m", "").unwrap();
-    assert_eq!(found.text("state"), "pending");
-    let answered = answer(&mut server.connect(), "t-p", &request);
-    assert_eq!(receipt(&mut server.connect(), "t-m", &answered).text("chain.height"), "1");
-}
-
-#[test]
 fn while_the_database_is_away_calls_are_refused_with_a_time_to_come_back_and_then_served_again() {
     let directory = tempfile::tempdir().unwrap();
     let (database, key) = (database(), key(directory.path()));

@@ -12,8 +12,16 @@ use handoff_protocol::json::{Json, read_str};
 
 use crate::{
     home::{TENANT, answer, document, machine, person, raise},
-    support::process::{Handoffd, handoffd, run, url},
+    support::{
+        deployment::Deployment,
+        process::{Handoffd, handoffd, run},
+    },
 };
+
+on_every_store!(
+    a_person_of_the_configuration_is_paged_and_the_page_says_so,
+    what_operators_record_settles_nothing_and_what_happened_is_one_line_each
+);
 
 const PERSON: &str = "usr_01K3M7QW8ZC4YRXB2N6VD9FTHE";
 
@@ -46,11 +54,10 @@ fn write(directory: &Path, more: &str) -> PathBuf {
     path
 }
 
-#[test]
-fn a_person_of_the_configuration_is_paged_and_the_page_says_so() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = write(directory.path(), "");
-    let server = Handoffd::start(handoffd(&["--config", path.to_str().unwrap()], &[]));
+fn a_person_of_the_configuration_is_paged_and_the_page_says_so(deployment: &Deployment) {
+    let path = write(deployment.directory(), "");
+    // Variables win over the file.
+    let server = Handoffd::start(deployment.command(&["--config", path.to_str().unwrap()], &[]));
     let connection = &mut server.connect();
     // What is critical is not held back at night, and the ladder is that of what is high.
     let request = raise(connection, "t-m", "run:1", "session", r#","urgency":"high""#);
@@ -73,7 +80,7 @@ fn a_person_of_the_configuration_is_paged_and_the_page_says_so() {
         "suppressed" => assert_eq!(paged.get("suppressed_reason").unwrap().as_str(), Some("quiet_hours")),
         state => {
             assert_eq!(state, "dispatched");
-            let read = read_str(fs::read_to_string(directory.path().join("paged")).unwrap().trim_end()).unwrap();
+            let read = read_str(fs::read_to_string(deployment.directory().join("paged")).unwrap().trim_end()).unwrap();
             assert_eq!(read.get("address").unwrap().as_str(), Some("hunter2-4711"));
             assert_eq!(read.get("request_id").unwrap().as_str(), Some(id.as_str()));
         }
@@ -83,8 +90,8 @@ fn a_person_of_the_configuration_is_paged_and_the_page_says_so() {
     server.terminate();
     let (_, printed, log) = server.wait();
     assert!(!printed.contains("hunter2") && !log.contains("hunter2"), "{log}");
-    let kept = fs::read(directory.path().join("h.db")).unwrap();
-    assert!(!kept.windows(7).any(|bytes| bytes == b"hunter2"), "an address is kept nowhere");
+    // It stands in the configuration, and where the program wrote it.
+    assert!(!deployment.keeps("hunter2", &["handoff.toml", "paged"]), "an address is kept nowhere");
 }
 
 #[test]
@@ -316,17 +323,13 @@ fn a_database_in_the_file_is_seen_from_the_file() {
     assert!(printed.contains(&place) && printed.contains("data.db\""), "{printed}");
 }
 
-#[test]
-fn what_operators_record_settles_nothing_and_what_happened_is_one_line_each() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("h.db");
+fn what_operators_record_settles_nothing_and_what_happened_is_one_line_each(deployment: &Deployment) {
     let entries = document(&[machine("t-m", ""), person("t-p", "")]);
-    let server = Handoffd::serve(&database, &[("HANDOFF_BOOTSTRAP_JSON", &entries)]);
+    let server = deployment.serve(&[("HANDOFF_BOOTSTRAP_JSON", &entries)]);
     let connection = &mut server.connect();
     let id = raise(connection, "t-m", "run:1", "session", "").text("id");
-    let url = url(&database);
     let command = |arguments: &[&str]| {
-        let output = run(arguments, &[("HANDOFF_DATABASE_URL", &url)]);
+        let output = deployment.run(arguments, &[]);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };

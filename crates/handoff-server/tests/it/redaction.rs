@@ -4,16 +4,16 @@ use handoff_protocol::json::{Json, read_str};
 
 use crate::{
     home::{document, machine, person},
-    support::process::Handoffd,
+    support::deployment::Deployment,
 };
 
-#[test]
-fn no_token_prompt_or_value_reaches_the_log() {
+on_every_store!(no_token_prompt_or_value_reaches_the_log);
+
+fn no_token_prompt_or_value_reaches_the_log(deployment: &Deployment) {
     for format in ["text", "json"] {
-        let directory = tempfile::tempdir().unwrap();
         let loaded = document(&[machine("canary-machine", ""), person("canary-person", r#","display":"canary-name""#)]);
         let variables = [("HANDOFF_BOOTSTRAP_JSON", loaded.as_str()), ("RUST_LOG", "trace"), ("HANDOFF_LOG", format)];
-        let server = Handoffd::serve(&directory.path().join("handoff.db"), &variables);
+        let server = deployment.serve(&variables);
         let connection = &mut server.connect();
         let body = r#"{"waiter_ref":"run:1","mode":"gated","prompt":{"title":"canary-title","body":"canary-body"},
             "metadata":{"note":"canary-metadata"},"requires":{"v":1,"answer":{"fields":

@@ -2,16 +2,16 @@
 
 use std::thread;
 
-use crate::support::{
-    connection::Connection,
-    process::{Handoffd, handoffd, url},
-    tenant::Tenant,
-};
+use crate::support::{connection::Connection, deployment::Deployment, process::Handoffd, tenant::Tenant};
 
-#[test]
-fn one_listener_answers_with_the_api_the_pages_and_one_envelope_for_the_rest() {
-    let directory = tempfile::tempdir().unwrap();
-    let server = Handoffd::serve(&directory.path().join("handoff.db"), &[]);
+on_every_store!(
+    one_listener_answers_with_the_api_the_pages_and_one_envelope_for_the_rest,
+    links_name_the_port_that_is_listened_on_or_the_base_that_is_configured,
+    a_poll_on_one_process_wakes_when_another_process_commits
+);
+
+fn one_listener_answers_with_the_api_the_pages_and_one_envelope_for_the_rest(deployment: &Deployment) {
+    let server = deployment.serve(&[]);
     let mut connection = server.connect();
     let mut get = |path: &str| {
         connection.send("GET", path, "", "").unwrap();
@@ -29,16 +29,13 @@ fn one_listener_answers_with_the_api_the_pages_and_one_envelope_for_the_rest() {
     }
 }
 
-#[test]
-fn links_name_the_port_that_is_listened_on_or_the_base_that_is_configured() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
-    let tenant = Tenant::create(&database);
+fn links_name_the_port_that_is_listened_on_or_the_base_that_is_configured(deployment: &Deployment) {
+    let tenant = Tenant::create(deployment);
     for (variables, base) in [
         (vec![], None),
         (vec![("HANDOFF_PUBLIC_BASE", "https://handoff.example.com/")], Some("https://handoff.example.com".to_owned())),
     ] {
-        let server = Handoffd::serve(&database, &variables);
+        let server = deployment.serve(&variables);
         let base = base.unwrap_or_else(|| format!("http://127.0.0.1:{}", server.address.port()));
         let raised = tenant.raise(&mut server.connect(), "run:1").unwrap();
         assert_eq!(raised.text("surface_url"), format!("{base}/requests/{}", raised.text("id")));
@@ -47,12 +44,11 @@ fn links_name_the_port_that_is_listened_on_or_the_base_that_is_configured() {
 
 #[test]
 fn an_unspecified_address_serves_both_families() {
-    let directory = tempfile::tempdir().unwrap();
     if std::net::TcpListener::bind("[::]:0").is_err() {
         println!("skipped: this machine has no IPv6");
         return;
     }
-    let server = Handoffd::serve(&directory.path().join("handoff.db"), &[("HANDOFF_BIND", "[::]:0")]);
+    let server = Deployment::sqlite().serve(&[("HANDOFF_BIND", "[::]:0")]);
     for host in ["127.0.0.1", "[::1]"] {
         let mut connection = Connection::open(format!("{host}:{}", server.address.port()).parse().unwrap()).unwrap();
         connection.send("GET", "/v1/meta", "", "").unwrap();
@@ -60,12 +56,9 @@ fn an_unspecified_address_serves_both_families() {
     }
 }
 
-#[test]
-fn a_poll_on_one_process_wakes_when_another_process_commits() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
-    let tenant = Tenant::create(&database);
-    let (first, second) = (Handoffd::serve(&database, &[]), Handoffd::serve(&database, &[]));
+fn a_poll_on_one_process_wakes_when_another_process_commits(deployment: &Deployment) {
+    let tenant = Tenant::create(deployment);
+    let (first, second) = (deployment.serve(&[]), deployment.serve(&[]));
     let request = tenant.raise(&mut first.connect(), "run:1").unwrap().text("id");
     let mut poll = first.connect();
     thread::scope(|scope| {
@@ -82,15 +75,8 @@ fn a_poll_on_one_process_wakes_when_another_process_commits() {
 
 #[test]
 fn the_log_is_json_when_asked_and_says_that_it_listens_whatever_the_filter() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = url(&directory.path().join("handoff.db"));
-    let variables = [
-        ("HANDOFF_DATABASE_URL", database.as_str()),
-        ("HANDOFF_BIND", "127.0.0.1:0"),
-        ("HANDOFF_LOG", "json"),
-        ("RUST_LOG", "off"),
-    ];
-    let mut command = handoffd(&[], &variables);
+    let deployment = Deployment::sqlite();
+    let mut command = deployment.command(&[], &[("HANDOFF_LOG", "json"), ("RUST_LOG", "off")]);
     let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let mut log = std::io::BufReader::new(child.stderr.take().unwrap());

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{connection::Connection, process::Handoffd, tenant::Tenant};
+use crate::support::{connection::Connection, deployment::Deployment, tenant::Tenant};
+
+on_every_store!(a_held_poll_is_answered_when_the_server_stops, connections_without_a_call_do_not_hold_up_the_stop);
 
 /// Whether no answer comes for a while: how a held poll looks from outside.
 fn is_held(poll: &mut Connection) -> bool {
@@ -16,12 +18,9 @@ fn is_held(poll: &mut Connection) -> bool {
     outcome.is_err_and(|error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut))
 }
 
-#[test]
-fn a_held_poll_is_answered_when_the_server_stops() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("handoff.db");
-    let tenant = Tenant::create(&database);
-    let server = Handoffd::serve(&database, &[]);
+fn a_held_poll_is_answered_when_the_server_stops(deployment: &Deployment) {
+    let tenant = Tenant::create(deployment);
+    let server = deployment.serve(&[]);
     let request = tenant.raise(&mut server.connect(), "run:1").unwrap().text("id");
     let authorization = format!("Authorization: Bearer {}\r\n", tenant.machine);
     let mut polls = [server.connect(), server.connect()];
@@ -43,10 +42,8 @@ fn a_held_poll_is_answered_when_the_server_stops() {
     assert!(log.contains("stopping") && log.contains("stopped"), "{log}");
 }
 
-#[test]
-fn connections_without_a_call_do_not_hold_up_the_stop() {
-    let directory = tempfile::tempdir().unwrap();
-    let server = Handoffd::serve(&directory.path().join("handoff.db"), &[]);
+fn connections_without_a_call_do_not_hold_up_the_stop(deployment: &Deployment) {
+    let server = deployment.serve(&[]);
     let mut used = server.connect();
     let unused = server.connect();
     assert_eq!(used.call("GET", "/v1/meta", "", "").unwrap().status, 200);

@@ -4,10 +4,7 @@
 
 use handoff_protocol::{json::read_str, planted::Fault};
 
-use crate::support::{
-    process::{Handoffd, run},
-    tenant::Tenant,
-};
+use crate::support::{deployment::Deployment, process::run, tenant::Tenant};
 
 #[expect(dead_code, reason = "shared with other tests, which use more of it")]
 #[path = "../support/mod.rs"]
@@ -58,9 +55,9 @@ fn the_version_and_the_log_say_which_fault_there_is() {
     let version = |variables: &[_]| String::from_utf8(run(&["--version"], variables).stdout).unwrap();
     assert!(version(&[]).contains("CAN HAVE FAULTS PLANTED, AND HAS NONE NOW"));
     assert!(version(&[FAULT]).contains("HAS THE PLANTED FAULT `second-answer-settles` (S-1)"));
-    let directory = tempfile::tempdir().unwrap();
+    let deployment = Deployment::sqlite();
     // Whatever the filter says.
-    let server = Handoffd::serve(&directory.path().join("h.db"), &[FAULT, ("RUST_LOG", "off")]);
+    let server = deployment.serve(&[FAULT, ("RUST_LOG", "off")]);
     server.terminate();
     let (_, _, log) = server.wait();
     assert!(log.contains("HAS THE PLANTED FAULT `second-answer-settles`"), "{log}");
@@ -70,10 +67,9 @@ fn the_version_and_the_log_say_which_fault_there_is() {
 #[test]
 fn the_fault_that_was_asked_for_is_there_and_none_is_without_asking() {
     for (variables, second) in [(&[][..], 409), (&[FAULT], 200)] {
-        let directory = tempfile::tempdir().unwrap();
-        let database = directory.path().join("h.db");
-        let tenant = Tenant::create(&database);
-        let server = Handoffd::serve(&database, variables);
+        let deployment = Deployment::sqlite();
+        let tenant = Tenant::create(&deployment);
+        let server = deployment.serve(variables);
         let connection = &mut server.connect();
         let request = tenant.raise(connection, "run:1").unwrap().text("id");
         let statuses = [(); 2].map(|()| tenant.answer(connection, &request).unwrap().status);

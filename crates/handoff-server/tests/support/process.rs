@@ -3,7 +3,6 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _},
     net::SocketAddr,
-    path::Path,
     process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
@@ -44,20 +43,7 @@ pub(crate) fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     handoffd(arguments, variables).output().unwrap()
 }
 
-/// The address of a database.
-pub(crate) fn url(database: &Path) -> String {
-    format!("sqlite:{}", database.display())
-}
-
 impl Handoffd {
-    /// Serves a database on a free port.
-    pub(crate) fn serve(database: &Path, variables: &[(&str, &str)]) -> Self {
-        let url = url(database);
-        let mut all = vec![("HANDOFF_DATABASE_URL", url.as_str()), ("HANDOFF_BIND", "127.0.0.1:0")];
-        all.extend(variables);
-        Self::start(handoffd(&["serve"], &all))
-    }
-
     /// Starts a command that serves, and waits until it listens.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -84,6 +70,11 @@ impl Handoffd {
                 return line;
             }
         }
+    }
+
+    /// Its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn connect(&self) -> Connection {

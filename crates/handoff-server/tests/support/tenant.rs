@@ -1,7 +1,5 @@
 //! A tenant with a machine that asks and a person who answers, made in a database before a server opens it.
 
-use std::path::Path;
-
 use handoff_engine::{Engine, identity::NewCredential};
 use handoff_protocol::{
     id::{OrgId, PrincipalId},
@@ -11,7 +9,7 @@ use handoff_server::store;
 
 use crate::support::{
     connection::{Answer, Connection},
-    process::url,
+    deployment::Deployment,
 };
 
 pub(crate) struct Tenant {
@@ -20,15 +18,22 @@ pub(crate) struct Tenant {
     pub(crate) person: String,
 }
 
+/// Does something with the store of a deployment directly, as commands beside the server do.
+pub(crate) fn with_engine<T>(deployment: &Deployment, work: impl AsyncFnOnce(Engine) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = store::open(deployment.url()).unwrap();
+        work(Engine::builder().store(store).build().await.unwrap()).await
+    })
+}
+
 /// An answer to what [`Tenant::raise`] asks.
 pub(crate) const YES: &str = r#"{"values":{"decision":"yes"}}"#;
 
 impl Tenant {
     /// Makes a tenant and its credentials.
-    pub(crate) fn create(database: &Path) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let engine = Engine::builder().store(store::open(&url(database)).unwrap()).build().await.unwrap();
+    pub(crate) fn create(deployment: &Deployment) -> Self {
+        with_engine(deployment, async |engine| {
             let id = engine.create_tenant().await.unwrap();
             let machine = PrincipalId::ServiceAccount(engine.create_machine(id, "a program").await.unwrap());
             let person = PrincipalId::User(engine.create_person(id, "A person", Role::Admin).await.unwrap());
