@@ -97,6 +97,8 @@ BEGIN
     IF NEW.title IS NULL OR length(NEW.title) NOT BETWEEN 1 AND 200 THEN
         RAISE EXCEPTION 'requests: a title is a text of 1 to 200 characters without NUL';
     END IF;
+    -- Under the lock that every write of the tenant takes first: whoever comes after reads what this leaves.
+    PERFORM FROM tenants t WHERE t.tenant = OLD.tenant FOR UPDATE;
     -- The version rises, so that whoever read the record before cannot write over it.
     UPDATE records r SET document = with_title(r.document, NEW.title), version = r.version + 1
     WHERE r.tenant = OLD.tenant AND r.kind = 'request' AND r.id = OLD.id AND r.version = OLD.version;
