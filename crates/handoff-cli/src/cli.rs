@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Attempts(commands::deliveries::AttemptsArgs),
     Redeem(commands::redeem::Args),
     Export(commands::export::Args),
+    Import(commands::import::Args),
     Verify(commands::verify::Args),
     Policy(commands::policy::Args),
     Person(commands::person::Args),

@@ -101,12 +101,12 @@ mod tests {
             assert_eq!(HELP.matches(&row).count(), 1, "{exit:?}");
         }
         assert_eq!(HELP.lines().count(), all.len() + 1);
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate.md")).unwrap();
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md")).unwrap();
         let (_, table) = page.split_once("## Exit codes of `handoff`").unwrap();
         let rows: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next()).collect();
         let named: Vec<&str> = rows.iter().flat_map(|row| row.split(", ")).collect();
         for exit in all {
-            assert!(named.contains(&exit.code().to_string().as_str()), "{exit:?} is not in docs/operate.md");
+            assert!(named.contains(&exit.code().to_string().as_str()), "{exit:?} is not in docs/operating.md");
         }
     }
 }

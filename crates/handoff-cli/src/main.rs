@@ -62,6 +62,7 @@ async fn run(command: Command) -> Result<Exit, Failure> {
         Command::Attempts(args) => commands::deliveries::attempts(&args).await,
         Command::Redeem(args) => commands::redeem::run(&args).await,
         Command::Export(args) => commands::export::run(&args).await,
+        Command::Import(args) => commands::import::run(&args).await,
         Command::Verify(args) => commands::verify::run(&args),
         Command::Policy(args) => commands::policy::run(args),
         Command::Person(args) => commands::person::run(args).await,

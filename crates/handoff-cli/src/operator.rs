@@ -1,9 +1,12 @@
 //! Commands for whoever runs the server: they open its store directly, beside it if it runs.
 
+use std::sync::Arc;
+
 use clap::Args;
 use handoff_engine::{
     Engine,
     identity::{Member, MemberKind},
+    store::Store,
 };
 use handoff_protocol::id::{OrgId, PrincipalId, UserId};
 use handoff_server::{DatabaseUrl, store};
@@ -27,6 +30,30 @@ pub(crate) struct StoreArgs {
     /// The tenant; needed only when there is more than one
     #[arg(long, global = true, value_name = "ORG_ID", help_heading = "Store")]
     tenant: Option<OrgId>,
+}
+
+/// A whole store.
+#[derive(Args, Clone)]
+pub(crate) struct Place {
+    /// The server's database
+    #[arg(
+        long,
+        env = "HANDOFF_DATABASE_URL",
+        hide_env_values = true,
+        default_value = "sqlite:./handoff-data/handoff.db",
+        value_name = "URL",
+        help_heading = "Store"
+    )]
+    database: String,
+}
+
+impl Place {
+    /// Opens it and does nothing in it; one that is not there is made, unless it must be.
+    pub(crate) async fn open(&self, existing: bool) -> Result<Arc<dyn Store>, Failure> {
+        let url = address(&self.database)?;
+        let open = if existing { store::open_existing } else { store::open_url };
+        opened(tokio::task::spawn_blocking(move || open(&url))).await
+    }
 }
 
 /// An open store and the tenant to work in.
@@ -66,17 +93,26 @@ impl StoreArgs {
     }
 
     fn url(&self) -> Result<DatabaseUrl, Failure> {
-        DatabaseUrl::parse(&self.database).map_err(|error| Failure::usage(format!("the database: {error}")))
+        address(&self.database)
     }
 }
 
-async fn engine(
-    opening: tokio::task::JoinHandle<Result<std::sync::Arc<dyn handoff_engine::store::Store>, store::StoreOpenError>>,
-) -> Result<Engine, Failure> {
-    let store = opening
+fn address(text: &str) -> Result<DatabaseUrl, Failure> {
+    DatabaseUrl::parse(text).map_err(|error| Failure::usage(format!("the database: {error}")))
+}
+
+/// A store that is being opened.
+type Opening = tokio::task::JoinHandle<Result<Arc<dyn Store>, store::StoreOpenError>>;
+
+async fn opened(opening: Opening) -> Result<Arc<dyn Store>, Failure> {
+    opening
         .await
         .map_err(|error| Failure::failed(format!("opening the store was interrupted: {error}")))?
-        .map_err(|error| Failure::failed(error.to_string()))?;
+        .map_err(|error| Failure::failed(error.to_string()))
+}
+
+async fn engine(opening: Opening) -> Result<Engine, Failure> {
+    let store = opened(opening).await?;
     Engine::builder().store(store).build().await.map_err(|error| Failure::failed(error.to_string()))
 }
 

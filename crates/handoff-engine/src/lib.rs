@@ -13,6 +13,7 @@
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
+//! | [`moving`] | a whole store in one file, for another place |
 //! | [`outbound`] | sending to the world without waiting for it |
 //! | [`worker`] | what happens by itself when its time comes |
 //!
@@ -32,6 +33,7 @@ pub mod entropy;
 pub mod export;
 mod hub;
 pub mod identity;
+pub mod moving;
 pub mod outbound;
 #[cfg(feature = "planted-faults")]
 mod planted;

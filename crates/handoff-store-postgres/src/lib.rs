@@ -20,6 +20,7 @@
 //! | `queue`, `batch`, `member` | who waits to write, their physical transactions, what takes part in them |
 //! | `load`, `overlay`, `flush` | what a batch reads, what it comes to, how that is written |
 //! | `timers`, `blobs`, `read` | everything that is one question |
+//! | `portable` | handing out everything, and filling an empty database |
 //! | `wakes` | who is told of commits, on this node and on others |
 //! | `codec` | how values are written in columns |
 //!
@@ -44,6 +45,7 @@ mod load;
 mod member;
 mod options;
 mod overlay;
+mod portable;
 mod queue;
 mod read;
 mod schema;

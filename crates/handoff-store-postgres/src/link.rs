@@ -121,6 +121,11 @@ impl Link {
         asked
     }
 
+    /// The pool, for what takes longer than a call may.
+    pub(crate) const fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
     /// How long a statement may go unanswered.
     pub(crate) const fn answer_within(&self) -> Duration {
         self.answer_within

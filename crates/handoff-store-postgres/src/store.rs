@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use handoff_engine::store::{
-    BlobRef, ChainEntry, ChainHead, ChainName, Claimed, HeightRange, IndexScan, NewBlob, Page, Record, RecordKey,
-    Sequence, Store, StoreError, StoredEvent, Transacted, Transaction, WakeStream,
+    BlobRef, ChainEntry, ChainHead, ChainName, Claimed, HeightRange, IndexScan, NewBlob, Page, Portable, Record,
+    RecordKey, Sequence, Store, StoreError, StoredEvent, Transacted, Transaction, WakeStream,
 };
 use handoff_protocol::{id::TenantId, timestamp::Timestamp};
 use tokio::task::JoinSet;
@@ -74,7 +74,7 @@ impl PostgresStore {
         self.writers.counters.read()
     }
 
-    fn link(&self) -> &Link {
+    pub(crate) fn link(&self) -> &Link {
         &self.writers.link
     }
 
@@ -142,5 +142,9 @@ impl Store for PostgresStore {
 
     fn wakes(&self) -> WakeStream {
         self.writers.wakes.subscribe()
+    }
+
+    fn portable(&self) -> Option<&dyn Portable> {
+        Some(self)
     }
 }

@@ -21,6 +21,7 @@
 //! | `step`, `load`, `apply` | one transaction of a caller |
 //! | `timers`, `blobs` | the rows with rules of their own |
 //! | `readers`, `read` | the reading threads and their queries |
+//! | `portable` | handing out everything, and filling an empty file |
 //! | `wakes` | who is told of commits |
 //! | `codec` | how values are written in columns |
 //!
@@ -45,6 +46,7 @@ mod member;
 mod options;
 #[cfg(feature = "planted-faults")]
 mod planted;
+mod portable;
 mod read;
 mod readers;
 mod schema;

@@ -1,7 +1,7 @@
 //! The store itself: the port, each call handed to the thread that does it.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{Sender, channel},
@@ -13,8 +13,8 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use handoff_engine::store::{
-    BlobRef, ChainEntry, ChainHead, ChainName, Claimed, HeightRange, IndexScan, NewBlob, Page, Record, RecordKey,
-    Sequence, Store, StoreError, StoredEvent, Transacted, Transaction, WakeStream,
+    BlobRef, ChainEntry, ChainHead, ChainName, Claimed, HeightRange, IndexScan, NewBlob, Page, Portable, Record,
+    RecordKey, Sequence, Store, StoreError, StoredEvent, Transacted, Transaction, WakeStream,
 };
 use handoff_protocol::id::TenantId;
 use rusqlite::Connection;
@@ -45,6 +45,8 @@ pub struct SqliteStore {
     writer: WriterHandle,
     wakes: Wakes,
     counters: Arc<Counters>,
+    path: PathBuf,
+    busy_timeout: Duration,
 }
 
 #[derive(Debug)]
@@ -69,6 +71,7 @@ impl SqliteStore {
         let wakes = Wakes::new();
         let counters = Arc::new(Counters::default());
         let (queue, members) = channel();
+        let busy_timeout = options.busy_timeout;
         let writer = Writer {
             connection,
             options,
@@ -79,7 +82,13 @@ impl SqliteStore {
         };
         let thread = thread::Builder::new().name("handoff-store-write".to_owned());
         let thread = thread.spawn(move || writer.work(&members))?;
-        Ok(Self { readers, writer: WriterHandle { queue: Some(queue), thread: Some(thread) }, wakes, counters })
+        let writer = WriterHandle { queue: Some(queue), thread: Some(thread) };
+        Ok(Self { readers, writer, wakes, counters, path: path.to_path_buf(), busy_timeout })
+    }
+
+    /// The file, and how a connection to it is opened that is none of the readers and not the writer's.
+    pub(crate) fn file(&self) -> (&Path, SqliteOptions) {
+        (&self.path, SqliteOptions { busy_timeout: self.busy_timeout, ..SqliteOptions::default() })
     }
 
     /// What the store did since it was opened, to see how many transactions share a commit.
@@ -189,5 +198,9 @@ impl Store for SqliteStore {
 
     fn wakes(&self) -> WakeStream {
         self.wakes.subscribe()
+    }
+
+    fn portable(&self) -> Option<&dyn Portable> {
+        Some(self)
     }
 }

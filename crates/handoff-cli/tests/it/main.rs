@@ -15,6 +15,7 @@ mod completions;
 mod demo;
 mod examples;
 mod https;
+mod moving;
 mod operator;
 mod reaching;
 mod verify;

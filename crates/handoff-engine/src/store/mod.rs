@@ -13,12 +13,14 @@
 //! | [`scan`] | paging through an index |
 //! | [`wake`] | how waiting callers learn of commits |
 //! | [`error`] | how a store fails |
+//! | [`portable`] | handing out everything, and filling an empty store with it |
 
 pub mod blob;
 pub mod chain;
 pub mod error;
 pub mod event;
 pub mod name;
+pub mod portable;
 pub mod read;
 pub mod scan;
 pub mod timer;
@@ -37,6 +39,7 @@ pub use self::{
     error::StoreError,
     event::{NewEvent, Sequence, StoredEvent},
     name::{ChainName, EventType, IndexName, RecordKind, TimerKey, Topic},
+    portable::{Cell, Filling, Portable, Row, RowStream, Table},
     read::{IndexRead, Loaded, Moment, Reads, TenantHead},
     scan::{IndexScan, IndexedRecord, Order, Page},
     timer::{Claimed, ClaimedTimer, TimerWrite},
@@ -114,6 +117,11 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Wakes can be lost and can repeat: subscribe, then read, then wait, and read again after each wake.
     fn wakes(&self) -> WakeStream;
+
+    /// What hands out everything that this store keeps and fills it while it is empty, if it can do that.
+    fn portable(&self) -> Option<&dyn Portable> {
+        None
+    }
 }
 
 /// One attempt to change a tenant: what to load, and the step to run on it.

@@ -1,6 +1,12 @@
 //! `handoffd` as its users meet it: the built binary, its variables, its output, its files.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests fail by panicking"
+)]
 
 #[macro_use]
 mod stores;
@@ -20,6 +26,7 @@ mod development;
 mod durability;
 mod failing_surroundings;
 mod home;
+mod moving;
 mod planting;
 mod postgres;
 mod reaching;

@@ -37,6 +37,7 @@
 //! | [`timers`], [`claims`] | due times and claims; epochs that only rise |
 //! | [`blobs`] | put, kept, dropped, swept |
 //! | [`tenants`] | nothing of one tenant shows in another |
+//! | [`moving`] | a store that can be moved is filled and handed out as a whole |
 //! | [`wakes`] | commits wake, on other handles as well |
 //! | [`durability`] | what was acknowledged outlives the store |
 
@@ -51,6 +52,7 @@ pub mod documents;
 pub mod durability;
 pub mod events;
 pub mod model;
+pub mod moving;
 pub mod scans;
 pub mod steps;
 pub mod tenants;
@@ -176,6 +178,9 @@ macro_rules! store_suite {
             blobs: any_content_is_kept;
             tenants: nothing_shows_in_another_tenant;
             tenants: the_same_names_live_apart_in_two_tenants;
+            moving: what_was_filled_in_is_served_and_handed_out_again;
+            moving: a_store_with_anything_in_it_is_not_filled;
+            moving: what_is_not_committed_leaves_nothing;
             wakes: a_commit_wakes_its_topics;
             wakes: a_lagging_subscriber_learns_that_it_missed_some;
             wakes: a_second_handle_sees_commits_and_wakes;
