@@ -2,12 +2,15 @@
 
 use std::{
     fs,
-    io::{self, Read as _},
+    io::{self, Read as _, Write as _},
     net::TcpListener,
     os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     thread,
     time::{Duration, Instant, SystemTime},
 };
@@ -28,14 +31,22 @@ const ATTEMPTS: u32 = 3;
 /// The superuser of a cluster that is started here.
 const SUPERUSER: &str = "postgres";
 
-/// Waits until its input ends, which it does with the process that holds the other end; then ends the server and removes
-/// everything. The data is not wanted any more, so nobody waits for an orderly end.
+/// Stops and starts the server as it is told, until its input ends, which it does with the process that holds the other end;
+/// then ends the server and removes everything. The data is not wanted any more, so nobody waits for an orderly end.
 const WATCHER: &str = r#"
 trap '' INT TERM HUP
-"$1" -D "$2/data" -p "$3" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$2" -c fsync="$4" \
-    -c max_connections=400 -c shared_buffers=128MB -c logging_collector=off -c max_wal_size=4GB &
-server=$!
-read -r _
+start() {
+    "$1" -D "$2/data" -p "$3" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$2" -c fsync="$4" \
+        -c max_connections=400 -c shared_buffers=128MB -c logging_collector=off -c max_wal_size=4GB &
+    server=$!
+}
+start "$@"
+while read -r order; do
+    case "$order" in
+        stop) kill -QUIT "$server" 2>/dev/null; wait "$server" ;;
+        start) start "$@" ;;
+    esac
+done
 kill -QUIT "$server" 2>/dev/null
 wait "$server"
 rm -rf "$2"
@@ -68,13 +79,13 @@ pub struct Cluster {
 
 #[derive(Debug)]
 struct Watcher {
-    pipe: Option<ChildStdin>,
+    pipe: Mutex<Option<ChildStdin>>,
     process: Child,
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        drop(self.pipe.take());
+        drop(self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take());
         // It removes the directory before it ends.
         let _ = self.process.wait();
     }
@@ -138,6 +149,40 @@ impl Cluster {
         // A process may have the number of one that is gone.
         let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros();
         Database::make(self, &format!("handoff_{}_{since}_{number}", std::process::id()))
+    }
+
+    /// Stops the server at once, as a crash does, if this process started the cluster. Its data stays.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`]; also when the server does not end.
+    pub fn stop(&self) -> Result<(), ClusterError> {
+        self.order("stop", false)
+    }
+
+    /// Starts the server again, and waits until it takes connections.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`]; also when the server does not start.
+    pub fn start_again(&self) -> Result<(), ClusterError> {
+        self.order("start", true)
+    }
+
+    fn order(&self, order: &str, ready: bool) -> Result<(), ClusterError> {
+        let at_the_pipe = |error| ClusterError::Io { what: PathBuf::from("sh"), error };
+        let nobody = || at_the_pipe(io::Error::other("somebody else runs this cluster"));
+        let watcher = self.watcher.as_ref().ok_or_else(nobody)?;
+        let mut pipe = watcher.pipe.lock().unwrap_or_else(PoisonError::into_inner);
+        writeln!(pipe.as_mut().ok_or_else(nobody)?, "{order}").map_err(at_the_pipe)?;
+        let until = Instant::now() + PATIENCE;
+        while is_ready(&self.programs, self.port) != ready {
+            if Instant::now() > until {
+                return Err(ClusterError::Silent(format!("after `{order}`")));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     /// Where its superuser comes in.
@@ -219,15 +264,13 @@ fn run(
     // A group of its own, so that an interrupt at the terminal leaves it alive to tidy up.
     command.current_dir("/").process_group(0).stdin(Stdio::piped()).stdout(file).stderr(again);
     let mut process = command.spawn().map_err(at(Path::new("sh")))?;
-    let pipe = process.stdin.take();
+    let pipe = Mutex::new(process.stdin.take());
     let watcher = Watcher { pipe, process };
     let until = Instant::now() + PATIENCE;
     loop {
-        let mut ready = Command::new(programs.path("pg_isready"));
-        ready.args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()]);
         // Only the server that listens on its socket too is ours: another may have taken the port.
         let ours = home.join(format!(".s.PGSQL.{port}")).exists();
-        if ours && ready.status().is_ok_and(|status| status.success()) {
+        if ours && is_ready(programs, port) {
             return Ok((watcher, port));
         }
         let said = read(&log);
@@ -236,6 +279,12 @@ fn run(
         }
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+fn is_ready(programs: &Programs, port: u16) -> bool {
+    let mut ready = Command::new(programs.path("pg_isready"));
+    ready.args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()]);
+    ready.status().is_ok_and(|status| status.success())
 }
 
 fn read(path: &Path) -> String {

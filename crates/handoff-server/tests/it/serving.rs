@@ -43,6 +43,23 @@ fn links_name_the_port_that_is_listened_on_or_the_base_that_is_configured(deploy
 }
 
 #[test]
+fn whether_a_server_is_ready_can_be_asked_from_beside() {
+    let deployment = Deployment::sqlite();
+    let server = deployment.serve(&[]);
+    for host in ["127.0.0.1", "0.0.0.0"] {
+        let bind = format!("{host}:{}", server.address.port());
+        let asked = deployment.run(&["ready"], &[("HANDOFF_BIND", &bind)]);
+        assert!(asked.status.success() && asked.stdout == b"ready\n", "{asked:?}");
+    }
+    let bind = server.address.to_string();
+    drop(server);
+    let asked = deployment.run(&["ready"], &[("HANDOFF_BIND", &bind)]);
+    let said = String::from_utf8(asked.stderr).unwrap();
+    assert_eq!((asked.status.code(), asked.stdout.len()), (Some(1), 0));
+    assert!(said.starts_with(&format!("handoffd: no server is ready at {bind}; ")), "{said}");
+}
+
+#[test]
 fn an_unspecified_address_serves_both_families() {
     if std::net::TcpListener::bind("[::]:0").is_err() {
         println!("skipped: this machine has no IPv6");

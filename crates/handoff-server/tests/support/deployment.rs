@@ -119,10 +119,9 @@ fn rows_and_files(database: &Database) -> String {
         run("CHECKPOINT; SELECT encode(pg_read_binary_file(pg_relation_filepath(oid)), 'escape') FROM pg_class
          WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace OR oid IN
          (SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'public'::regnamespace)");
-    let all = run(
-        "SELECT string_agg(format('SELECT rows::text FROM %I AS rows', relname), ' UNION ALL ') FROM pg_class
-         WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
-    );
+    let all =
+        run("SELECT string_agg(format('SELECT rows::text FROM %I AS rows', relname), ' UNION ALL ') FROM pg_class
+         WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace");
     text.push_str(&run(&all));
     text
 }

@@ -5,3 +5,4 @@ pub(crate) mod deployment;
 pub(crate) mod process;
 pub(crate) mod shell;
 pub(crate) mod tenant;
+pub(crate) mod whole;
