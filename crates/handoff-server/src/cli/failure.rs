@@ -50,6 +50,8 @@ pub(super) enum Failure {
     Unreadable(u64),
     #[error(transparent)]
     PrivateFile(#[from] PrivateFileError),
+    #[error("no server is ready at {0}; `/readyz` there says why, and the log of the server")]
+    NotReady(std::net::SocketAddr),
     #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]
     LogFilter,
     #[cfg(feature = "planted-faults")]

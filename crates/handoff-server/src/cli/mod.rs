@@ -10,6 +10,7 @@ mod migrate;
 mod output;
 #[cfg(feature = "planted-faults")]
 mod planted;
+mod ready;
 mod record;
 mod serve;
 mod settings;
@@ -49,6 +50,8 @@ enum Command {
     Serve,
     /// Bring the database to the newest schema
     Migrate,
+    /// Ask the server of this configuration whether it takes calls: code 0 if it is ready, 1 if not
+    Ready,
     /// Check the receipts of every tenant: one line each, OK or BROKEN
     VerifyChain {
         /// Only this tenant
@@ -191,6 +194,7 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
         match command {
             Command::Serve => serve::run(file).await,
             Command::Migrate => migrate::run(file),
+            Command::Ready => ready::run(file),
             Command::VerifyChain { tenant } => verify_chain::run(file, tenant).await,
             Command::Continuation { command: ContinuationCommand::Keys } => continuation::keys(file).await,
             Command::Continuation { command: ContinuationCommand::Reseal { forget_unreadable, forget_key } } => {

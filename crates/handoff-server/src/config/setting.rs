@@ -95,10 +95,10 @@ mod tests {
 
     #[test]
     fn every_setting_is_on_the_page_for_operators() {
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate.md")).unwrap();
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md")).unwrap();
         for setting in ALL.into_iter().filter(|setting| setting.key != CRASH_POINT.key) {
             let row = format!("| `{}` | `{}` | ", setting.variable, setting.key);
-            assert!(page.contains(&row), "docs/operate.md has no row that begins with {row}");
+            assert!(page.contains(&row), "docs/operating.md has no row that begins with {row}");
         }
     }
 }
