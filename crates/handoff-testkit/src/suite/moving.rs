@@ -15,7 +15,7 @@ use super::{
     bench::{Bench, CHAIN, INDEX, KIND, chain, entry, scan_all, tenant},
 };
 
-fn text(value: impl ToString) -> Cell {
+fn text(value: &(impl ToString + ?Sized)) -> Cell {
     Cell::Text(value.to_string())
 }
 
@@ -37,18 +37,18 @@ fn rows() -> Vec<Row> {
         add(Table::RecordIndex, vec![text(INDEX.as_str()), sort_key, text(KIND.as_str()), text("a")]);
         for height in 1..=2 {
             let ChainAppend { previous, digest, attestation, .. } = entry(&CHAIN, height);
-            let attestation = attestation.filter(|_| height == 1).map_or(Cell::Absent, text);
-            let cells = vec![text(&CHAIN), number(height), text(previous), text(digest), attestation, number(5)];
+            let attestation = attestation.filter(|_| height == 1).map_or(Cell::Absent, |attested| text(&attested));
+            let cells = vec![text(&CHAIN), number(height), text(&previous), text(&digest), attestation, number(5)];
             add(Table::ChainEntries, cells);
         }
         add(Table::Erasures, vec![text(&CHAIN), number(1), text("asked for"), number(6)]);
-        add(Table::ChainBodies, vec![text(&CHAIN), number(2), text(entry(&CHAIN, 2).body)]);
+        add(Table::ChainBodies, vec![text(&CHAIN), number(2), text(&entry(&CHAIN, 2).body)]);
         for sequence in 1..=2 {
             add(Table::Events, vec![number(sequence), text("thing.done"), text("a"), number(7), text("{}")]);
         }
         add(Table::Timers, vec![text("t"), number(0), text(r#"{"do":"it"}"#)]);
         let bytes = Bytes::from_static(&[0, 255, 1, 27]);
-        add(Table::Blobs, vec![text("o"), text(Digest::of(&bytes)), number(9), Cell::Bytes(bytes)]);
+        add(Table::Blobs, vec![text("o"), text(&Digest::of(&bytes)), number(9), Cell::Bytes(bytes)]);
     }
     rows
 }
