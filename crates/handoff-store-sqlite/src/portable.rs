@@ -42,14 +42,18 @@ impl Portable for SqliteStore {
         let (orders, received) = channel();
         let (begun, answer) = oneshot::channel();
         spawn(move || {
-            match begin(&mut connection) {
-                Ok(transaction) => {
-                    // Without anybody left the transaction ends with nothing done.
-                    if begun.send(Ok(())).is_ok() {
-                        obey(transaction, &received);
-                    }
+            let committed = match begin(&mut connection) {
+                // Without anybody left the transaction ends with nothing done.
+                Ok(transaction) => begun.send(Ok(())).ok().and_then(|()| obey(transaction, &received)),
+                Err(failure) => {
+                    let _ = begun.send(Err(StoreError::from(failure)));
+                    None
                 }
-                Err(failure) => drop(begun.send(Err(StoreError::from(failure)))),
+            };
+            // Before the answer, so that whoever closes the store then is the last, and tidies the log away.
+            drop(connection);
+            if let Some((done, committed)) = committed {
+                let _ = done.send(committed);
             }
         })?;
         answer.await.map_err(|_| gone())??;
@@ -126,8 +130,8 @@ fn cell(row: &rusqlite::Row<'_>, place: usize, (_, kind): &Column) -> Result<Cel
 
 /// What the thread that fills is told.
 enum Order {
-    Write(Vec<Row>, oneshot::Sender<Result<(), StoreError>>),
-    Commit(oneshot::Sender<Result<(), StoreError>>),
+    Write(Vec<Row>, Reply),
+    Commit(Reply),
 }
 
 struct FileFilling {
@@ -135,10 +139,7 @@ struct FileFilling {
 }
 
 impl FileFilling {
-    async fn order(
-        &self,
-        order: impl FnOnce(oneshot::Sender<Result<(), StoreError>>) -> Order + Send,
-    ) -> Result<(), StoreError> {
+    async fn order(&self, order: impl FnOnce(Reply) -> Order + Send) -> Result<(), StoreError> {
         let (done, answer) = oneshot::channel();
         self.orders.send(order(done)).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
@@ -156,8 +157,12 @@ impl Filling for FileFilling {
     }
 }
 
-/// Writes what comes, until a commit or until nothing comes any more, which takes everything back.
-fn obey(transaction: Transaction<'_>, orders: &Receiver<Order>) {
+/// Who waits for an outcome.
+type Reply = oneshot::Sender<Result<(), StoreError>>;
+
+/// Writes what comes, until a commit, whose outcome is to be told, or until nothing comes any more, which takes everything
+/// back.
+fn obey(transaction: Transaction<'_>, orders: &Receiver<Order>) -> Option<(Reply, Result<(), StoreError>)> {
     while let Ok(order) = orders.recv() {
         match order {
             Order::Write(rows, done) => {
@@ -166,16 +171,15 @@ fn obey(transaction: Transaction<'_>, orders: &Receiver<Order>) {
                 // Whoever fills may be gone; then the next order does not come.
                 let _ = done.send(written.map_err(StoreError::from));
                 if failed {
-                    return;
+                    return None;
                 }
             }
             Order::Commit(done) => {
-                let committed = transaction.commit().map_err(|error| Failure::from(error).into());
-                let _ = done.send(committed);
-                return;
+                return Some((done, transaction.commit().map_err(|error| Failure::from(error).into())));
             }
         }
     }
+    None
 }
 
 fn insert(connection: &Connection, row: &Row) -> Result<(), Failure> {
