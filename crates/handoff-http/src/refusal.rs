@@ -70,7 +70,12 @@ impl Refusal {
 
 impl From<DecisionError> for Refusal {
     fn from(error: DecisionError) -> Self {
-        Self { status: status(error.code()), envelope: Box::new(ErrorEnvelope::from(&error)) }
+        let status = match error {
+            // The code says whose fault it is, the status that it passes.
+            DecisionError::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => status(error.code()),
+        };
+        Self { status, envelope: Box::new(ErrorEnvelope::from(&error)) }
     }
 }
 

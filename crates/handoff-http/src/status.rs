@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use handoff_protocol::decision::ErrorCode;
 
 /// The status under which a code travels. Unknown paths and wrong methods carry `invalid_request` under 404 and 405;
-/// those two are the only exceptions, and the fallbacks make them.
+/// the fallbacks make those two exceptions, and a store that cannot be reached makes the third: `internal_error` under 503.
 pub(crate) const fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::InvalidRequest

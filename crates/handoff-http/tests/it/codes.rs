@@ -206,7 +206,7 @@ async fn provoke(code: ErrorCode) -> Option<Reply> {
             world.get("/v1/requests").token(machine).send().await
         }
         ErrorCode::InternalError => {
-            world.store.fail_next(Fault::Unreachable);
+            world.store.fail_next(Fault::LostAfterCommit);
             raise(asked).await
         }
         ErrorCode::DeliveryUnavailable => {

@@ -77,7 +77,8 @@ async fn a_store_that_fails_is_our_fault_and_repeating_is_safe() {
     let world = World::new().await;
     let raise = || world.post("/v1/requests", question("run:1", "Ship it?")).token(&world.home.machine).key("k");
     world.store.fail_next(Fault::Unreachable);
-    assert_eq!(raise().expect(500).await.code(), "internal_error");
+    let away = raise().expect(503).await;
+    assert_eq!((away.code().as_str(), away.header("retry-after")), ("internal_error", Some("1")));
     world.store.fail_next(Fault::LostAfterCommit);
     assert_eq!(raise().expect(500).await.code(), "internal_error");
     let found = raise().expect(200).await;

@@ -237,6 +237,9 @@ pub enum DecisionError {
     },
 
     /// What everything is kept in cannot be reached now. Nothing was kept, and it is safe to try again in a moment.
+    ///
+    /// Its code is [`ErrorCode::InternalError`]: a failure of the store is ours (section 20), and a raise never gets
+    /// [`ErrorCode::DeliveryUnavailable`]. Over HTTP its status is 503, with a time to come back.
     #[error(
         "what this server keeps its data in cannot be reached; nothing was kept, and it is safe to try again in a moment"
     )]
@@ -362,10 +365,8 @@ impl DecisionError {
             Self::AuthorizationExpired { .. } => ErrorCode::AuthorizationExpired,
             Self::EffectDigestMismatch { .. } => ErrorCode::EffectDigestMismatch,
             Self::AnswerValidationFailed { .. } => ErrorCode::AnswerValidationFailed,
-            Self::SinkUnavailable { .. } | Self::ProviderUnavailable { .. } | Self::StoreUnavailable => {
-                ErrorCode::DeliveryUnavailable
-            }
-            Self::Internal => ErrorCode::InternalError,
+            Self::SinkUnavailable { .. } | Self::ProviderUnavailable { .. } => ErrorCode::DeliveryUnavailable,
+            Self::StoreUnavailable | Self::Internal => ErrorCode::InternalError,
         }
     }
 

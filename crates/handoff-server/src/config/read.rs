@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn a_bad_value_names_its_variable_and_is_not_repeated() {
         for (variable, value) in [
-            (DATABASE_URL, "postgres://user:hunter2@db/handoff"),
+            (DATABASE_URL, "mysql://user:hunter2@db/handoff"),
             (DATABASE_URL, "hunter2.db"),
             (BIND, "hunter2"),
             (BIND, "127.0.0.1"),
