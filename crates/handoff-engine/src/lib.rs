@@ -9,7 +9,7 @@
 //! | [`engine`] | [`Engine`] and its builder |
 //! | [`store`] | the store port |
 //! | [`channel`], [`directory`] | the ports that reach people, and know them |
-//! | [`clock`], [`entropy`], [`signer`], [`callback`], [`capability`], [`sink`] | the other ports |
+//! | [`clock`], [`entropy`], [`signer`], [`callback`], [`capability`], [`sink`], [`spawn`] | the other ports |
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
@@ -35,6 +35,7 @@ pub mod identity;
 pub mod outbound;
 pub mod signer;
 pub mod sink;
+pub mod spawn;
 pub mod store;
 mod transaction;
 pub mod worker;
