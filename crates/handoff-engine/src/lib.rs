@@ -13,6 +13,7 @@
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
+//! | [`fsck`] | the check that what a store holds is what the rules allow |
 //! | [`outbound`] | sending to the world without waiting for it |
 //! | [`worker`] | what happens by itself when its time comes |
 //!
@@ -30,6 +31,7 @@ mod document;
 pub mod engine;
 pub mod entropy;
 pub mod export;
+pub mod fsck;
 mod hub;
 pub mod identity;
 pub mod outbound;

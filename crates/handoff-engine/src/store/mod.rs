@@ -18,6 +18,7 @@ pub mod blob;
 pub mod chain;
 pub mod error;
 pub mod event;
+mod inspect;
 pub mod name;
 pub mod read;
 pub mod scan;
@@ -36,6 +37,7 @@ pub use self::{
     chain::{ChainAppend, ChainEntry, ChainHead, Erasure, HeightRange},
     error::StoreError,
     event::{NewEvent, Sequence, StoredEvent},
+    inspect::{Inspect, Snapshot, StoredClaim, StoredTimer},
     name::{ChainName, EventType, IndexName, RecordKind, TimerKey, Topic},
     read::{IndexRead, Loaded, Moment, Reads, TenantHead},
     scan::{IndexScan, IndexedRecord, Order, Page},
