@@ -9,6 +9,7 @@
 //! | [`contracts`] | where the contract files are found |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
+//! | [`simulation`] | seeds that are played in virtual time, and crash points |
 //! | [`specification`] | the check that each rule is implemented and tested where the specification says |
 //! | [`text`] | the check of the tree's text: paths of one machine, leftovers, links, long files, undocumented crates |
 //! | [`tree`] | the tree's files and paths |
@@ -21,6 +22,7 @@ mod gate;
 mod instructions;
 mod layers;
 mod run;
+mod simulation;
 mod specification;
 mod text;
 mod tools;
@@ -32,6 +34,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::run::Run;
+use crate::simulation::Wanted;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -42,9 +45,9 @@ struct Arguments {
 }
 
 /// What can be asked for; each doc comment is the help text.
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
-    /// Run the test-suite: layers, doc tests, then every test of the workspace
+    /// Run the test-suite: layers, doc tests, every test of the workspace, then the seeds of the simulator
     Test,
     /// Check that dependencies point downward and that handoff-protocol stays free of input and output
     Layers,
@@ -66,8 +69,12 @@ enum Command {
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
-    /// Run the long tests (the ignored ones) in release mode, then count instructions
+    /// Run the long tests (the ignored ones) in release mode, many seeds and every crash point, then count instructions
     Full,
+    /// Play seeds in virtual time: nodes, clients and faults, and checks of everything that they leave
+    Simulate(Wanted),
+    /// Play forty stories, each once for every call of the store and every way in which it can go wrong
+    Crash,
     /// Take pictures of every page, at phone and desktop size, in light and dark, into target/screenshots
     Screenshots,
     /// Count the instructions of a raise, an answer and a verification; more than 5 percent above the record is a failure
@@ -103,6 +110,8 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,
+        Command::Simulate(wanted) => simulation::simulate(run, &wanted)?,
+        Command::Crash => run.step("crash points", simulation::crash)?,
         Command::Screenshots => gate::screenshots(run)?,
         Command::Instructions { record: true } => run.step("record of instructions", instructions::record)?,
         Command::Instructions { record: false } => gate::instructions(run)?,

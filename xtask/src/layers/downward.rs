@@ -60,6 +60,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("handoff-runtime-", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-archive", Reach::Only(&[ENGINE, PROTOCOL])),
     (TESTKIT, Reach::Only(&[ENGINE, PROTOCOL])),
+    ("handoff-simulator", Reach::Only(&[ENGINE, PROTOCOL, TESTKIT])),
     ("handoff-http", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-web", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-mcp", Reach::Only(&[ENGINE, PROTOCOL])),

@@ -10,6 +10,7 @@ mod correcting;
 mod events;
 mod expiry;
 mod faults;
+mod fsck;
 mod identity;
 mod inbox;
 mod keys;

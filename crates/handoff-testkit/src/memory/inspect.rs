@@ -1,6 +1,6 @@
 //! Everything of a store in memory, for whoever checks it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use handoff_engine::store::{
@@ -28,7 +28,7 @@ impl Inspect for MemoryStore {
             });
             let timers = tenant.timers.iter().map(|(key, timer)| {
                 let claim = timer.claim.map(|claim| StoredClaim { epoch: claim.epoch, until: claim.until });
-                (key.clone(), StoredTimer { due: timer.due, action: timer.action.clone(), claim })
+                (key.clone(), StoredTimer { due: timer.due, action: Arc::clone(&timer.action), claim })
             });
             let blobs = tenant
                 .blobs
