@@ -34,7 +34,7 @@ async fn kept() -> (Snapshot, Trust) {
     let minted = world.answer(answered, "a").await.unwrap();
     let effect = json(r#"{"effect_key":"e"}"#);
     engine.redeem(&world.machine, minted.authorization.unwrap().id, &effect).await.unwrap();
-    let no = json(r#"{"values":{"decision":"no"}}"#);
+    let no = json(r#"{"values":{"decision":"no"},"note":"a slip of the finger"}"#);
     engine.correct(&world.person, minted.receipt.unwrap().id, no, Some(&key_of("c"))).await.unwrap();
     let acked = world.raised(&ask("run:1", "acknowledged")).await;
     world.answer(acked, "b").await.unwrap();

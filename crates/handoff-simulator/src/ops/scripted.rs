@@ -109,7 +109,7 @@ pub(super) async fn step(doing: &mut Doing<'_>, step: Step) -> Option<()> {
             let key = again.key();
             let _corrected = doing
                 .call(&person(1)?, &again, move |engine, principal| {
-                    let (body, key) = (bodies::json(r#"{"values":{"decision":"no"}}"#), key.clone());
+                    let (body, key) = (bodies::json(r#"{"values":{"decision":"no"},"note":"a slip"}"#), key.clone());
                     async move { engine.correct(&principal, receipt, body, key.as_ref()).await }.boxed()
                 })
                 .await;
