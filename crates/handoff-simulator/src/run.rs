@@ -309,6 +309,10 @@ async fn take_everything(world: &Arc<World>, tenant: usize) {
 
 async fn check_everything(world: &Arc<World>) {
     let end = Final::of(check_store(world, "at the end").await);
+    for event in end.snapshots.iter().flat_map(|snapshot| &snapshot.events) {
+        let (number, at) = (event.sequence, event.at);
+        world.note(|| format!("event {number} {at} {} {} {}", event.event_type, event.subject, event.data));
+    }
     let history = lock(&world.history).clone();
     let mut found = checks::acknowledged::check(&history, &end, &world.ports.sink.taken());
     {

@@ -36,6 +36,8 @@ pub enum Step {
     Take,
     /// Poll, and acknowledge nothing.
     Poll,
+    /// Acknowledge the signal that was seen last, without asking for any.
+    AckOld,
     /// Redeem the last authorization for an effect.
     Redeem(&'static str),
     /// Open a session of the last grant.
@@ -120,8 +122,8 @@ const SAME: &str = r#","dedupe_key":"the same""#;
 
 use Asks::{Choice, Council, Parts, Secret, Surface};
 use Step::{
-    Amend, Answer, Arm, Bounced, Cancel, Correct, Dispose, Escalate, Look, Part, Pass, Poll, Push, Raise, Receivers,
-    Redeem, Release, Renew, Resolve, Revoke, Seen, Submit, Supersede, Take,
+    AckOld, Amend, Answer, Arm, Bounced, Cancel, Correct, Dispose, Escalate, Look, Part, Pass, Poll, Push, Raise,
+    Receivers, Redeem, Release, Renew, Resolve, Revoke, Seen, Submit, Supersede, Take,
 };
 
 /// The forty stories.
@@ -177,6 +179,10 @@ pub const SCRIPTS: &[Script] = &[
     story(
         "a nudge for a waiter that was given up",
         &[Raise(Choice, KEPT), Arm, Pass(4), Step::End, Take, Pass(100), Answer(1), Take],
+    ),
+    story(
+        "an old token for a waiter that was given up",
+        &[Raise(Choice, KEPT), Arm, Pass(4), Poll, Step::End, AckOld, Answer(1), Take],
     ),
     story("continuation data", &[Raise(Choice, RESUMES), Arm, Pass(4), Take, Answer(1), Poll, Take]),
     story("a page", &[Raise(Choice, PAGED), Pass(2), Seen, Look, Answer(1), Pass(2), Take]),

@@ -57,6 +57,8 @@ pub(crate) struct Node {
     pub(crate) clock: SimClock,
     pub(crate) down: Notify,
     engine: Mutex<Option<Engine>>,
+    /// How often it crashed.
+    crashes: AtomicU64,
 }
 
 /// What is going on.
@@ -81,7 +83,12 @@ impl World {
         let scheduler = Scheduler::new(Rng::of(plan.seed, "order"));
         let disk = Disk::new(clock.clone(), plan.seed, scheduler.clone())?;
         let nodes = (0..plan.nodes)
-            .map(|_| Node { clock: clock.another(), down: Notify::new(), engine: Mutex::default() })
+            .map(|_| Node {
+                clock: clock.another(),
+                down: Notify::new(),
+                engine: Mutex::default(),
+                crashes: AtomicU64::new(0),
+            })
             .collect();
         let store_faults = plan.faults.iter().filter_map(|fault| match fault.what {
             FaultAt::StoreCall(at, fault) => Some((at, fault)),
@@ -168,8 +175,14 @@ impl World {
         self.scheduler.kill(node);
         self.set_engine(node, None);
         if let Some(node) = self.node(node) {
+            node.crashes.fetch_add(1, Ordering::SeqCst);
             node.down.notify_one();
         }
+    }
+
+    /// How often a node crashed.
+    pub(crate) fn crashes(&self, node: usize) -> u64 {
+        self.node(node).map_or(0, |node| node.crashes.load(Ordering::SeqCst))
     }
 
     /// Power fails for everything.

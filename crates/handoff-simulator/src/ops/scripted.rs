@@ -48,6 +48,10 @@ pub(super) async fn step(doing: &mut Doing<'_>, step: Step) -> Option<()> {
         Step::Poll => {
             waiting::poll_now(doing, &machine, "run:0", Duration::ZERO).await?;
         }
+        Step::AckOld => {
+            let known = lock(&doing.world.board).of(0).signals.last().cloned()?;
+            waiting::acknowledge_one(doing, &machine, known.id, known.token).await;
+        }
         Step::Supersede => {
             let before = lock(&doing.world.board).of(0).requests.iter().rev().nth(1)?.id;
             let by = id?;

@@ -77,7 +77,7 @@ pub(super) async fn acknowledge(doing: &mut Doing<'_>) -> Option<()> {
     Some(())
 }
 
-async fn acknowledge_one(doing: &mut Doing<'_>, who: &Who, id: SignalId, token: ResumeToken) {
+pub(super) async fn acknowledge_one(doing: &mut Doing<'_>, who: &Who, id: SignalId, token: ResumeToken) {
     let applied = doing.rng.chance(800);
     let body = bodies::json(&format!(r#"{{"resume_token":"{token}","applied":{applied}}}"#));
     let reply = doing

@@ -24,6 +24,8 @@ pub struct NodeStore {
     world: Arc<World>,
     node: usize,
     store: MemoryStore,
+    /// How often the node had crashed when it was given this.
+    life: u64,
     wakes: Arc<Mutex<Rng>>,
 }
 
@@ -33,7 +35,8 @@ impl NodeStore {
     pub fn new(world: Arc<World>, node: usize) -> Self {
         let wakes = Rng::of(world.draw("wakes"), "wakes");
         let store = world.disk.store();
-        Self { world, node, store, wakes: Arc::new(Mutex::new(wakes)) }
+        let life = world.crashes(node);
+        Self { world, node, store, life, wakes: Arc::new(Mutex::new(wakes)) }
     }
 
     fn disk(&self) -> &Disk {
@@ -47,8 +50,10 @@ impl NodeStore {
         act: impl Future<Output = Result<T, StoreError>>,
         writes: bool,
     ) -> Result<T, StoreError> {
+        self.live().await;
         let fault = self.world.store_call(self.node, what);
         self.pass().await;
+        self.live().await;
         match fault {
             Some(StoreFault::CrashBefore) => return self.crash().await,
             Some(StoreFault::Unavailable) => return Err(StoreError::Unavailable("planned".to_owned())),
@@ -59,6 +64,7 @@ impl NodeStore {
             Some(StoreFault::Slow(millis)) => tokio::time::sleep(Duration::from_millis(millis)).await,
             _ => {}
         }
+        self.live().await;
         // The store in memory waits for nothing.
         let done = act.now_or_never().unwrap_or_else(|| Err(StoreError::Unavailable("it waits".to_owned())));
         if let Err(error) = &done {
@@ -82,6 +88,14 @@ impl NodeStore {
             Some(StoreFault::CrashAfter) => self.crash().await,
             Some(StoreFault::LostWritten) if writes => Err(StoreError::Unknown("planned".to_owned())),
             _ => done,
+        }
+    }
+
+    /// Nothing more comes of a node that crashed: what goes on beside the call at which it did is in the same task, which
+    /// is dropped only once its turn is over.
+    async fn live(&self) {
+        if self.world.crashes(self.node) != self.life {
+            std::future::pending::<()>().await;
         }
     }
 

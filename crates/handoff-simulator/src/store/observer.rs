@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use handoff_engine::store::RecordWrite;
 use handoff_protocol::{
     decision::{
-        Request, Signal,
+        RequestWaiter,
         terms::{DeliveryState, RequestState, WaiterState},
     },
     id::{DeliveryId, RequestId, SignalId, TenantId},
     json::from_text,
+    timestamp::Timestamp,
 };
 use handoff_testkit::memory::Logged;
+use serde::Deserialize;
 
 use crate::coverage::Coverage;
 
@@ -52,6 +54,29 @@ pub struct SignalAt {
     pub waiter: String,
 }
 
+/// As much of a request as is looked at after each commit: reading all of it would be most of a run.
+#[derive(Deserialize)]
+struct Glance {
+    id: RequestId,
+    state: RequestState,
+    version: u64,
+    waiter: RequestWaiter,
+    deliveries: Vec<GlanceOfDelivery>,
+}
+
+#[derive(Deserialize)]
+struct GlanceOfDelivery {
+    id: DeliveryId,
+    state: DeliveryState,
+}
+
+#[derive(Deserialize)]
+struct GlanceOfSignal {
+    id: SignalId,
+    waiter_ref: String,
+    acked_at: Option<Timestamp>,
+}
+
 /// Everything that was seen.
 #[derive(Debug, Default)]
 pub struct Observer {
@@ -73,12 +98,12 @@ impl Observer {
             let RecordWrite::Put { key, document, .. } = write else { continue };
             match key.kind.as_str() {
                 "request" => {
-                    if let Ok(request) = from_text::<Request>(document) {
+                    if let Ok(request) = from_text::<Glance>(document) {
                         self.request(&request, moment);
                     }
                 }
                 "signal" => {
-                    if let Ok(signal) = from_text::<Signal>(document) {
+                    if let Ok(signal) = from_text::<GlanceOfSignal>(document) {
                         self.signal(*tenant, &signal, moment);
                     }
                 }
@@ -90,14 +115,14 @@ impl Observer {
         }
     }
 
-    fn request(&mut self, request: &Request, moment: Moment) {
+    fn request(&mut self, request: &Glance, moment: Moment) {
         let history = self.requests.entry(request.id).or_default();
         let before = history.last();
         let (was, waiter) = (before.map(|before| before.state), before.map(|before| before.waiter));
         self.coverage.request(was, request.state);
         self.coverage.waiter(waiter, request.waiter.state, request.state);
         if was.is_some_and(RequestState::is_final) && was != Some(request.state) {
-            self.faults.push(format!("{} left its end for {}", request.id, request.state.as_str()));
+            self.faults.push(format!("R11: {} left its end for {}", request.id, request.state.as_str()));
         }
         let deliveries: BTreeMap<DeliveryId, DeliveryState> =
             request.deliveries.iter().map(|delivery| (delivery.id, delivery.state)).collect();
@@ -108,23 +133,25 @@ impl Observer {
                 // One that was being sent when the request ended is stale once it turns out that it went out.
                 let went_out = was == Some(DeliveryState::Cancelled) && *state == DeliveryState::Stale;
                 if !went_out {
-                    self.faults.push(format!("delivery {id} left its end for {}", state.as_str()));
+                    let was = was.map_or("none", DeliveryState::as_str);
+                    let to = state.as_str();
+                    self.faults.push(format!("V-1: {id} of {} went from {was} to {to} at {moment:?}", request.id));
                 }
             }
         }
         if before.is_some_and(|before| before.version > request.version) {
-            self.faults.push(format!("{} went back to version {}", request.id, request.version));
+            self.faults.push(format!("R2: {} went back to version {}", request.id, request.version));
         }
         let (state, version, waiter) = (request.state, request.version, request.waiter.state);
         history.push(RequestAt { moment, state, version, waiter, deliveries });
     }
 
-    fn signal(&mut self, tenant: TenantId, signal: &Signal, moment: Moment) {
-        let waiter = signal.waiter_ref.as_str().to_owned();
+    fn signal(&mut self, tenant: TenantId, signal: &GlanceOfSignal, moment: Moment) {
+        let waiter = signal.waiter_ref.clone();
         let known = self.signals.entry(signal.id).or_insert(SignalAt { enqueued: moment, acked: None, tenant, waiter });
         match (known.acked, signal.acked_at) {
             (None, Some(_)) => known.acked = Some(moment),
-            (Some(_), None) => self.faults.push(format!("{} is not acknowledged any more", signal.id)),
+            (Some(_), None) => self.faults.push(format!("X-8: {} is not acknowledged any more", signal.id)),
             _ => {}
         }
     }
