@@ -17,6 +17,10 @@ use handoff_simulator::{
     shrink::shrink,
 };
 
+/// A seed makes and drops millions of small texts.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How many operations a seed has, about, unless somebody says otherwise.
 const OPERATIONS: u64 = 300;
 
