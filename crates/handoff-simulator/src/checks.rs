@@ -26,7 +26,7 @@ use handoff_protocol::{
 use serde::de::DeserializeOwned;
 
 /// What is there when everything is over, of every tenant.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Final {
     /// Everything.
     pub snapshots: Vec<Snapshot>,

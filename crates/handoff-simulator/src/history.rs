@@ -21,6 +21,9 @@ pub struct Span {
 pub struct History {
     /// Raises that were acknowledged.
     pub raised: Vec<Raised>,
+    /// Operations that mend words, once for each that had or may have had an effect: on which request, or, of a raise that
+    /// nobody heard of again, in which tenant.
+    pub mended: Vec<Mended>,
     /// Requests as they were read.
     pub read: Vec<Read>,
     /// Answers that were acknowledged.
@@ -39,6 +42,17 @@ pub struct History {
     pub heads: Vec<(usize, Span, u64, Digest)>,
     /// Submissions that were acknowledged: the request, and the value.
     pub submitted: Vec<(RequestId, String)>,
+}
+
+/// An operation that may have mended the words of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Mended {
+    /// Of which tenant.
+    pub tenant: TenantId,
+    /// Of which request, if that is known.
+    pub id: Option<RequestId>,
+    /// How often it was tried.
+    pub tries: u32,
 }
 
 /// A raise that was acknowledged.

@@ -22,7 +22,7 @@ pub use self::{
 use crate::{
     board::Shape,
     client::{Came, Doing, Reply},
-    history::{Read, Refused},
+    history::{Mended, Read, Refused},
     op::Op,
     scheduler::lock,
 };
@@ -90,6 +90,14 @@ impl Doing<'_> {
             lock(&self.world.history).read.push(Read { span: reply.span, id: view.id, state, version, waiter });
         }
         self.world.note(|| format!("{} -> {} {} v{}", self.name, view.id, view.state.as_str(), view.version));
+    }
+
+    /// Notes an operation that mends the words of a request, unless it is sure that it had no effect.
+    pub fn mended<R>(&self, reply: &Reply<R>, id: Option<RequestId>) {
+        let had_none = matches!(reply.came, Came::Refused(_)) && reply.tries == 1;
+        if let Some(tenant) = self.tenant_id().filter(|_| !had_none) {
+            lock(&self.world.history).mended.push(Mended { tenant, id, tries: reply.tries });
+        }
     }
 
     /// Notes what a refusal says of how a request ended.

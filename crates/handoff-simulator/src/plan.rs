@@ -118,6 +118,18 @@ impl Plan {
         Self { seed, nodes, clients, faults, knobs }
     }
 
+    /// Whether so much time may pass in it that idempotency keys lapse (section 4).
+    #[must_use]
+    pub fn keys_lapse(&self) -> bool {
+        const DAY: i64 = 24 * 60 * 60 * 1_000;
+        let jumps = self.faults.iter().map(|fault| match fault.what {
+            FaultAt::After(_, WorldFault::LongNight) => DAY,
+            FaultAt::After(_, WorldFault::Skip(by) | WorldFault::StoreClock(by)) => by.abs(),
+            _ => 0,
+        });
+        jumps.fold(0_i64, i64::saturating_add) >= DAY / 2
+    }
+
     /// How many operations it has.
     #[must_use]
     pub fn operations(&self) -> usize {

@@ -17,11 +17,13 @@ use crate::{
     client::{self, Came, Doing, Who},
     coverage::Coverage,
     faults::WorldFault,
+    history::History,
     node, ops,
     plan::{FaultAt, Plan},
-    ports::{ADDRESS, CANARY},
+    ports::{ADDRESS, CANARY, Taken},
     rng::Rng,
     scheduler::{Ended, WORLD, lock},
+    store::Observer,
     world::{Phase, World},
 };
 
@@ -43,6 +45,39 @@ pub struct Outcome {
     pub store_calls: u64,
     /// Everything that happened, if it was asked for.
     pub trace: String,
+    /// What the checks were given, if the trace was asked for.
+    pub evidence: Option<Evidence>,
+}
+
+/// What is held against each other when all is over.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// What clients were told.
+    pub history: History,
+    /// What is there.
+    pub end: Final,
+    /// What requests and signals ever were.
+    pub observer: Observer,
+    /// What the sink took.
+    pub taken: Vec<Taken>,
+    /// Who was in it.
+    pub cast: Cast,
+    /// Whether idempotency keys may have lapsed.
+    pub keys_lapse: bool,
+}
+
+impl Evidence {
+    /// What clients were told, held against what is there.
+    #[must_use]
+    pub fn check(&self) -> Vec<String> {
+        let Self { history, end, observer, taken, cast, keys_lapse } = self;
+        let mut found = checks::acknowledged::check(history, end, taken, *keys_lapse);
+        found.extend(checks::reads::check(history, observer));
+        found.extend(checks::polls::check(history, observer, end));
+        found.extend(observer.faults.iter().cloned());
+        found.extend(checks::served::check(history, end, cast));
+        found
+    }
 }
 
 /// Plays a plan.
@@ -74,6 +109,7 @@ pub fn play(plan: &Plan, traced: bool) -> Outcome {
             steps: world.scheduler.now(),
             store_calls: world.store_calls(),
             trace: world.trace(),
+            evidence: world.evidence().filter(|_| traced),
         }
     })
 }
@@ -313,17 +349,17 @@ async fn check_everything(world: &Arc<World>) {
         let (number, at) = (event.sequence, event.at);
         world.note(|| format!("event {number} {at} {} {} {}", event.event_type, event.subject, event.data));
     }
-    let history = lock(&world.history).clone();
-    let mut found = checks::acknowledged::check(&history, &end, &world.ports.sink.taken());
-    {
-        let observer = lock(&world.disk.observer);
-        found.extend(checks::reads::check(&history, &observer));
-        found.extend(checks::polls::check(&history, &observer, &end));
-        found.extend(observer.faults.iter().cloned());
-    }
-    if let Some(cast) = world.cast() {
-        found.extend(checks::served::check(&history, &end, cast));
-    }
-    found.extend(checks::progress::check(&end, &world.ports, world.disk.clock().now()));
+    let Some(cast) = world.cast().cloned() else { return };
+    let evidence = Evidence {
+        history: lock(&world.history).clone(),
+        end,
+        observer: lock(&world.disk.observer).clone(),
+        taken: world.ports.sink.taken(),
+        cast,
+        keys_lapse: world.plan.keys_lapse(),
+    };
+    let mut found = evidence.check();
+    found.extend(checks::progress::check(&evidence.end, &world.ports, world.disk.clock().now()));
     found.into_iter().for_each(|finding| world.violation(finding));
+    world.set_evidence(evidence);
 }

@@ -21,6 +21,7 @@ use crate::{
     plan::{FaultAt, Plan},
     ports::Ports,
     rng::Rng,
+    run::Evidence,
     scheduler::{Scheduler, WORLD, lock},
     store::Disk,
     time::SimClock,
@@ -50,6 +51,7 @@ pub struct World {
     counted: Mutex<BTreeMap<&'static str, u64>>,
     violations: Mutex<Vec<String>>,
     trace: Option<Mutex<String>>,
+    evidence: Mutex<Option<Evidence>>,
 }
 
 /// One node.
@@ -111,6 +113,7 @@ impl World {
             counted: Mutex::default(),
             violations: Mutex::default(),
             trace: traced.then(Mutex::default),
+            evidence: Mutex::default(),
             plan,
         }))
     }
@@ -311,6 +314,16 @@ impl World {
                 line()
             );
         }
+    }
+
+    pub(crate) fn set_evidence(&self, evidence: Evidence) {
+        *lock(&self.evidence) = Some(evidence);
+    }
+
+    /// What was held against each other when all was over.
+    #[must_use]
+    pub fn evidence(&self) -> Option<Evidence> {
+        lock(&self.evidence).take()
     }
 
     /// The trace so far.

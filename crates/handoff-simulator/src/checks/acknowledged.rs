@@ -2,16 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use handoff_protocol::{decision::terms::RequestState, id::RequestId};
+use handoff_protocol::{
+    decision::terms::RequestState,
+    id::{RequestId, TenantId},
+};
 
 use super::Final;
-use crate::{history::History, ports::Taken};
+use crate::{
+    history::{History, Mended},
+    ports::Taken,
+};
 
 /// Holds what was acknowledged against what is there.
 #[must_use]
-pub fn check(history: &History, end: &Final, taken: &[Taken]) -> Vec<String> {
+pub fn check(history: &History, end: &Final, taken: &[Taken], keys_lapse: bool) -> Vec<String> {
     let mut found = Vec::new();
     raised(history, end, &mut found);
+    mended(history, end, keys_lapse, &mut found);
     answered(history, end, &mut found);
     refused(history, end, &mut found);
     spent(history, end, &mut found);
@@ -48,6 +55,28 @@ fn raised(history: &History, end: &Final, found: &mut Vec<String>) {
     }
     for (id, times) in created.iter().filter(|(_, times)| **times > 1) {
         found.push(format!("K-2: {id} is said to have been created {times} times"));
+    }
+}
+
+/// A repeat mends nothing: of one raise and one amendment come at most one version each. Where so much time passed that keys
+/// lapsed, each attempt counts.
+fn mended(history: &History, end: &Final, keys_lapse: bool, found: &mut Vec<String>) {
+    let worth = |mended: &Mended| if keys_lapse { u64::from(mended.tries) } else { 1 };
+    for request in end.requests.values() {
+        let tenant = TenantId::Org(request.org_id);
+        let of_it = |mended: &&Mended| mended.tenant == tenant && mended.id.is_none_or(|id| id == request.id);
+        let operations: u64 = history.mended.iter().filter(of_it).map(worth).sum();
+        let subject = request.id.to_string();
+        let events = end.snapshots.iter().filter(|snapshot| snapshot.tenant == tenant).flat_map(|kept| &kept.events);
+        let amended =
+            events.filter(|event| event.subject == subject && event.event_type.as_str() == "request.amended").count();
+        let amended = u64::try_from(amended).unwrap_or(u64::MAX);
+        // One of the operations raised it.
+        if amended > operations.saturating_sub(1) {
+            found.push(format!(
+                "K-1: {subject} was mended {amended} times by {operations} operations, its raise included"
+            ));
+        }
     }
 }
 

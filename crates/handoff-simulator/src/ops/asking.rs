@@ -28,6 +28,9 @@ pub async fn raise_as(doing: &mut Doing<'_>, who: &Who, again: &Again, body: Jso
             async move { engine.raise(&principal, body, key.as_ref()).await }.boxed()
         })
         .await;
+    // The first raise of a request mends nothing; which one that was is for the check to say.
+    let known = if let Came::Done(raised) = &reply.came { Some(raised.request.id) } else { None };
+    doing.mended(&reply, known);
     if let Came::Done(raised) = &reply.came {
         let (tenant, id, created) = (doing.tenant_id()?, raised.request.id, raised.created);
         lock(&doing.world.history).raised.push(Raised { tenant, key: name, id, created });
@@ -78,6 +81,7 @@ pub(super) async fn amend(doing: &mut Doing<'_>) -> Option<()> {
             async move { engine.amend(&principal, id, body, key.as_ref()).await }.boxed()
         })
         .await;
+    doing.mended(&reply, Some(id));
     doing.saw(&reply, None, reply.tries > 1);
     Some(())
 }

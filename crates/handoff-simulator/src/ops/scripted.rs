@@ -91,6 +91,9 @@ pub(super) async fn step(doing: &mut Doing<'_>, step: Step) -> Option<()> {
                     .boxed()
                 })
                 .await;
+            if step == Step::Amend {
+                doing.mended(&reply, Some(id));
+            }
             doing.saw(&reply, None, true);
         }
         Step::Redeem(effect) => {

@@ -78,7 +78,7 @@ struct GlanceOfSignal {
 }
 
 /// Everything that was seen.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Observer {
     /// Every request, after each commit that wrote it.
     pub requests: BTreeMap<RequestId, Vec<RequestAt>>,
