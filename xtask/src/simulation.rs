@@ -84,14 +84,16 @@ fn seeds(run: &Run, count: u64) -> Result<(), Failure> {
     show(simulator(run).args(["seeds", "--kept", "--seeds", &count.to_string(), "--jobs", &jobs(None)]))
 }
 
-/// The simulator, checked like any debug build, with our own code optimized: it plays everything anew millions of times.
-/// What it depends on is built as for the tests, and shared with them.
+/// The simulator, checked like any debug build, with our own code and what computes digests and signatures optimized: it
+/// plays everything anew millions of times. What else it depends on is built as for the tests, and shared with them.
 fn simulator(run: &Run) -> Command {
     let mut command = run.cargo(&["run", "--quiet", "--package", "handoff-simulator"]);
-    for hot in ["handoff-protocol", "handoff-engine", "handoff-testkit", "handoff-simulator"] {
+    for hot in
+        ["handoff-protocol", "handoff-engine", "handoff-testkit", "handoff-simulator", "curve25519-dalek", "sha2"]
+    {
         command.arg("--config").arg(format!("profile.dev.package.{hot}.opt-level=2"));
     }
-    command.arg("--");
+    command.arg("--").env("CARGO_INCREMENTAL", "0");
     command
 }
 
