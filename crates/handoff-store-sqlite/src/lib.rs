@@ -21,6 +21,7 @@
 //! | `step`, `load`, `apply` | one transaction of a caller |
 //! | `timers`, `blobs` | the rows with rules of their own |
 //! | `readers`, `read` | the reading threads and their queries |
+//! | `inspect` | everything of a tenant at once |
 //! | `wakes` | who is told of commits |
 //! | `codec` | how values are written in columns |
 //!
@@ -40,6 +41,7 @@ mod batch;
 mod blobs;
 mod codec;
 mod error;
+mod inspect;
 mod load;
 mod member;
 mod options;

@@ -16,7 +16,7 @@ use handoff_engine::store::{
     BlobRef, ChainEntry, ChainHead, ChainName, Claimed, HeightRange, IndexScan, NewBlob, Page, Record, RecordKey,
     Sequence, Store, StoreError, StoredEvent, Transacted, Transaction, WakeStream,
 };
-use handoff_protocol::id::TenantId;
+use handoff_protocol::{id::TenantId, timestamp::Timestamp};
 use rusqlite::Connection;
 
 use crate::{
@@ -45,6 +45,7 @@ pub struct SqliteStore {
     writer: WriterHandle,
     wakes: Wakes,
     counters: Arc<Counters>,
+    options: SqliteOptions,
 }
 
 #[derive(Debug)]
@@ -71,7 +72,7 @@ impl SqliteStore {
         let (queue, members) = channel();
         let writer = Writer {
             connection,
-            options,
+            options: options.clone(),
             counters: Arc::clone(&counters),
             wakes: wakes.clone(),
             foreign,
@@ -79,13 +80,22 @@ impl SqliteStore {
         };
         let thread = thread::Builder::new().name("handoff-store-write".to_owned());
         let thread = thread.spawn(move || writer.work(&members))?;
-        Ok(Self { readers, writer: WriterHandle { queue: Some(queue), thread: Some(thread) }, wakes, counters })
+        Ok(Self { readers, writer: WriterHandle { queue: Some(queue), thread: Some(thread) }, wakes, counters, options })
     }
 
     /// What the store did since it was opened, to see how many transactions share a commit.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.counters.read()
+    }
+
+    pub(crate) const fn readers(&self) -> &Readers {
+        &self.readers
+    }
+
+    /// The store's time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.clock.now()
     }
 
     /// Hands work to the writer and waits until its outcome is durable.
