@@ -43,6 +43,8 @@ mod error;
 mod load;
 mod member;
 mod options;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod read;
 mod readers;
 mod schema;
