@@ -25,6 +25,9 @@ pub(crate) enum Failure {
         "{0} is not on this machine, and the pages are to be looked at; install Debian's packages `chromium` and `npm`"
     )]
     NoBrowser(&'static str),
+    /// There is no database for the tests.
+    #[error("{0}")]
+    NoPostgres(String),
     /// The record of counts is no table of counts.
     #[error("the recorded counts are not understood: {0}; run `cargo xtask instructions --record`")]
     Record(serde_json::Error),

@@ -4,10 +4,12 @@
 //! tree; [`fix`] and [`spec`] do, and check nothing.
 
 use crate::browser::Browser;
+use crate::conformance;
 use crate::contracts::Contracts;
 use crate::failure::Failure;
 use crate::instructions;
 use crate::layers;
+use crate::postgres::Postgres;
 use crate::run::{Run, show};
 use crate::simulation;
 use crate::specification;
@@ -42,6 +44,7 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
     let contracts = Contracts::find(run.root())?;
     println!("    {contracts}");
     let browser = Browser::find(run)?;
+    let postgres = Postgres::start(run)?;
     let examples = run.step("doc tests", |run| {
         let mut command = run.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
         show(contracts.hand_to(&mut command))
@@ -54,7 +57,7 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
             &["test", "--workspace", "--all-targets", "--no-fail-fast"]
         };
         let mut command = run.cargo(runner);
-        show(browser.hand_to(contracts.hand_to(&mut command)))
+        show(postgres.hand_to(browser.hand_to(contracts.hand_to(&mut command))))
     })?;
     run.step("simulation", simulation::few)?;
     examples
@@ -70,10 +73,12 @@ pub(crate) fn format(run: &mut Run) -> Result<(), Failure> {
     run.step("format", |run| show(&mut run.cargo(&["fmt", "--all", "--check"])))
 }
 
-/// Runs clippy over every target.
+/// Runs clippy over every target, and over the builds that faults can be planted in.
 pub(crate) fn lint(run: &mut Run) -> Result<(), Failure> {
     run.step("lint", |run| {
-        show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+        show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
+        let planted = ["clippy", "--package", "handoff-server", "--features", "planted-faults", "--all-targets"];
+        show(run.cargo(&planted).args(["--", "--deny", "warnings"]))
     })
 }
 
@@ -120,23 +125,37 @@ pub(crate) fn spec(run: &mut Run) -> Result<(), Failure> {
 }
 
 /// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length. Then plays
-/// many seeds and every crash point, and counts instructions, which needs valgrind.
+/// many seeds and every crash point, runs the conformance suite, without faults and with each, and counts instructions,
+/// which needs valgrind.
 ///
 /// Doc tests are not among them: an ignored doc test is an example that cannot run.
 pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
     let contracts = Contracts::find(run.root())?;
     println!("    {contracts}");
     let browser = Browser::find(run)?;
+    let postgres = Postgres::start(run)?;
     println!("    the long tests are those marked as ignored; together they may take hours");
     run.step("long tests", |run| {
         let long =
             ["test", "--release", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--ignored"];
         let mut command = run.cargo(&long);
-        show(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1"))))
+        show(postgres.hand_to(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1")))))
     })?;
     run.step("many seeds", simulation::many)?;
     run.step("crash points", simulation::crash)?;
+    conformance(run)?;
+    planted(run, false)?;
     instructions(run)
+}
+
+/// Runs the conformance suite against a disposable server, at both levels.
+pub(crate) fn conformance(run: &mut Run) -> Result<(), Failure> {
+    run.step("conformance", conformance::check)
+}
+
+/// Plants one fault after the other, and sees that each turns a case of the suite red.
+pub(crate) fn planted(run: &mut Run, write: bool) -> Result<(), Failure> {
+    run.step("planted faults", |run| conformance::planted(run, write))
 }
 
 /// Counts the instructions of what is done most, and holds them against the record.

@@ -6,6 +6,8 @@
 //! | [`run`] | how a step is announced, timed and, when it fails, reported |
 //! | [`tools`] | what is looked for, and installed, before a step needs it |
 //! | [`browser`] | what the pages are looked at with |
+//! | [`conformance`] | the conformance suite against our own server, as it is and with faults planted |
+//! | [`postgres`] | the database that tests run against |
 //! | [`contracts`] | where the contract files are found |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
@@ -16,11 +18,13 @@
 #![expect(clippy::print_stdout, reason = "a command for the terminal speaks on standard output")]
 
 mod browser;
+mod conformance;
 mod contracts;
 mod failure;
 mod gate;
 mod instructions;
 mod layers;
+mod postgres;
 mod run;
 mod simulation;
 mod specification;
@@ -69,12 +73,22 @@ enum Command {
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
-    /// Run the long tests (the ignored ones) in release mode, many seeds and every crash point, then count instructions
+    /// Run the long tests (the ignored ones) in release mode, many seeds and every crash point, the conformance suite with
+    /// planted faults, then count instructions
     Full,
     /// Play seeds in virtual time: nodes, clients and faults, and checks of everything that they leave
     Simulate(Wanted),
     /// Play forty stories, each once for every call of the store and every way in which it can go wrong
     Crash,
+    /// Run the conformance suite against a disposable server at both levels
+    Conformance {
+        /// Plant one fault after the other instead; each must turn a case red
+        #[arg(long)]
+        planted: bool,
+        /// Write conformance/planted-faults.md anew: which case each fault turned red
+        #[arg(long, requires = "planted")]
+        write: bool,
+    },
     /// Take pictures of every page, at phone and desktop size, in light and dark, into target/screenshots
     Screenshots,
     /// Count the instructions of a raise, an answer and a verification; more than 5 percent above the record is a failure
@@ -112,6 +126,8 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Full => gate::full(run)?,
         Command::Simulate(wanted) => simulation::simulate(run, &wanted)?,
         Command::Crash => run.step("crash points", simulation::crash)?,
+        Command::Conformance { planted: false, .. } => gate::conformance(run)?,
+        Command::Conformance { planted: true, write } => gate::planted(run, write)?,
         Command::Screenshots => gate::screenshots(run)?,
         Command::Instructions { record: true } => run.step("record of instructions", instructions::record)?,
         Command::Instructions { record: false } => gate::instructions(run)?,

@@ -1,8 +1,9 @@
 //! The command line.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use handoff_postgres_cluster::{Cluster, Settings};
 use handoff_protocol::callback::CallbackSecret;
 
 use crate::{
@@ -63,6 +64,11 @@ pub(crate) struct Run {
     /// Start a handoffd for each measurement: the one beside this program, or the one named
     #[arg(long, num_args = 0..=1, value_name = "PROGRAM")]
     spawn: Option<Option<PathBuf>>,
+
+    /// Let the server that is started keep its data in Postgres, a fresh database each time: in a cluster that is started
+    /// for this, or in the one at the address of a superuser
+    #[arg(long, num_args = 0..=1, value_name = "ADDRESS", requires = "spawn")]
+    postgres: Option<Option<String>>,
 
     /// Variable for the server that is started, `NAME=VALUE`
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = variable)]
@@ -146,6 +152,15 @@ impl Run {
         texts.iter().filter_map(|text| CallbackSecret::new(text.trim()).ok()).collect()
     }
 
+    fn cluster(&self) -> Result<Option<Arc<Cluster>>, BenchError> {
+        let cluster = match &self.postgres {
+            None => return Ok(None),
+            Some(None) => Cluster::start(&Settings::default()),
+            Some(Some(address)) => Cluster::at(address),
+        };
+        Ok(Some(Arc::new(cluster?)))
+    }
+
     pub(crate) fn source(&self) -> Result<Source, BenchError> {
         let mut secrets = self.secrets();
         if let Some(program) = &self.spawn {
@@ -160,6 +175,7 @@ impl Run {
                 tenants: self.tenants.iter().copied().max().unwrap_or(1).max(8),
                 variables: self.variables.clone(),
                 secrets,
+                postgres: self.cluster()?,
             }));
         }
         let pairs = match (&self.credentials, &self.api_key, &self.person_token) {

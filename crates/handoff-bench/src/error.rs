@@ -67,6 +67,9 @@ pub(crate) enum BenchError {
     /// The database of a limit failed.
     #[error("the database of a limit failed: {0}")]
     Database(#[from] rusqlite::Error),
+    /// There is no Postgres for the server.
+    #[error(transparent)]
+    Postgres(#[from] handoff_postgres_cluster::ClusterError),
     /// The server does not do what a scenario measures, or nobody said how; the others go on.
     #[error("{0}")]
     Lacking(String),

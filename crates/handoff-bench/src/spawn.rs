@@ -1,12 +1,15 @@
-//! A server of our own for a run: `handoffd` on a file in a directory that vanishes, with as many tenants as wanted.
+//! A server of our own for a run: `handoffd` on a file in a directory that vanishes, or on a fresh database of Postgres,
+//! with as many tenants as wanted.
 
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use handoff_postgres_cluster::{Cluster, Database};
 use handoff_protocol::callback::CallbackSecret;
 use serde_json::json;
 use tempfile::TempDir;
@@ -32,6 +35,8 @@ pub(crate) struct Recipe {
     pub(crate) variables: Vec<(String, String)>,
     /// What it signs callbacks with, where a scenario has any.
     pub(crate) secrets: Vec<CallbackSecret>,
+    /// Where it has a database; a file without.
+    pub(crate) postgres: Option<Arc<Cluster>>,
 }
 
 /// Whether a server is started so that it pushes. Not always: one of before there were callbacks refuses the setting.
@@ -46,6 +51,7 @@ pub(crate) struct Spawned {
     recipe: Recipe,
     callbacks: Callbacks,
     directory: TempDir,
+    database: Option<Database>,
     child: Child,
     pairs: Vec<Pair>,
     pub(crate) target: Target,
@@ -62,20 +68,25 @@ impl Spawned {
             .map_err(BenchError::system("no directory for the server"))?;
         let pairs = (0..recipe.tenants).map(|_| pair()).collect::<Result<Vec<_>, _>>()?;
         write_bootstrap(&directory.path().join("bootstrap.json"), &pairs)?;
-        let (child, target, took) = serve(recipe, callbacks, directory.path(), &pairs).await?;
-        Ok(Self { recipe: recipe.clone(), callbacks, directory, child, pairs, target, took })
+        let database = recipe.postgres.as_ref().map(|cluster| cluster.database()).transpose()?;
+        let (child, target, took) = serve(recipe, callbacks, directory.path(), database.as_ref(), &pairs).await?;
+        Ok(Self { recipe: recipe.clone(), callbacks, directory, database, child, pairs, target, took })
     }
 
     /// Ends the server and starts it again on the same store.
     pub(crate) async fn restart(&mut self) -> Result<(), BenchError> {
         self.kill();
         (self.child, self.target, self.took) =
-            serve(&self.recipe, self.callbacks, self.directory.path(), &self.pairs).await?;
+            serve(&self.recipe, self.callbacks, self.directory.path(), self.database.as_ref(), &self.pairs).await?;
         Ok(())
     }
 
     /// Bytes of the store's files.
     pub(crate) fn stored(&self) -> u64 {
+        if let Some(database) = &self.database {
+            let size = database.run("SELECT pg_database_size(current_database())");
+            return size.ok().and_then(|size| size.parse().ok()).unwrap_or_default();
+        }
         let files = fs::read_dir(self.directory.path()).into_iter().flatten().flatten();
         files
             .filter(|file| file.file_name().to_string_lossy().starts_with("handoff.db"))
@@ -111,16 +122,18 @@ async fn serve(
     recipe: &Recipe,
     callbacks: Callbacks,
     directory: &Path,
+    database: Option<&Database>,
     pairs: &[Pair],
 ) -> Result<(Child, Target, Duration), BenchError> {
     let log_path = directory.join("log");
     let log = fs::File::create(&log_path).map_err(BenchError::system("no log for the server"))?;
+    let file = || format!("sqlite:{}", directory.join("handoff.db").display());
     let mut command = Command::new(&recipe.program);
     command
         .arg("serve")
         .current_dir(directory)
         .env_clear()
-        .env("HANDOFF_DATABASE_URL", format!("sqlite:{}", directory.join("handoff.db").display()))
+        .env("HANDOFF_DATABASE_URL", database.map_or_else(file, |database| database.owner_url().to_owned()))
         .env("HANDOFF_BIND", "127.0.0.1:0")
         .env("HANDOFF_BOOTSTRAP", directory.join("bootstrap.json"))
         .env("HANDOFF_RATE_LIMIT_PER_MINUTE", "0");

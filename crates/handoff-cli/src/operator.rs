@@ -54,8 +54,8 @@ impl StoreArgs {
 
     /// Opens a store for adding to it: what is missing, the store and its first tenant, is made.
     pub(crate) async fn open_or_create(&self) -> Result<Operator, Failure> {
-        let url = self.url()?.to_string();
-        let engine = engine(tokio::task::spawn_blocking(move || store::open(&url))).await?;
+        let url = self.url()?;
+        let engine = engine(tokio::task::spawn_blocking(move || store::open_url(&url))).await?;
         if self.tenant.is_none() && engine.tenants().await?.is_empty() {
             let tenant = engine.create_tenant().await?;
             output::note(&format!("the store was empty; its first tenant is {tenant}"));

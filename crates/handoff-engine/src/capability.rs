@@ -208,6 +208,10 @@ impl CapabilityProvider for RelayProvider {
         let seed = self.entropy.seed().map_err(|error| CapabilityError::Unavailable(error.to_string()))?;
         let kind = if self.base.starts_with("ws") { TransportKind::Websocket } else { TransportKind::Https };
         let (base, key) = (self.base.trim_end_matches('/'), URL_SAFE_NO_PAD.encode(seed));
+        #[cfg(feature = "planted-faults")]
+        if handoff_protocol::planted::Fault::SessionAddressRepeats.is_planted() {
+            return Ok(Transport { kind, url: format!("{base}/v1/sessions/stream") });
+        }
         Ok(Transport { kind, url: format!("{base}/v1/sessions/{}/stream/{key}", session.session) })
     }
 

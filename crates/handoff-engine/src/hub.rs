@@ -63,6 +63,10 @@ impl Hub {
     }
 
     fn pass_on(&self, wake: Wake) {
+        #[cfg(feature = "planted-faults")]
+        if handoff_protocol::planted::Fault::WakesLost.is_planted() {
+            return;
+        }
         let topics = self.lock();
         match wake {
             Wake::Touched { tenant, topic } => {

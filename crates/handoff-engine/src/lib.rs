@@ -35,6 +35,8 @@ pub mod fsck;
 mod hub;
 pub mod identity;
 pub mod outbound;
+#[cfg(feature = "planted-faults")]
+mod planted;
 pub mod signer;
 pub mod sink;
 pub mod spawn;

@@ -35,6 +35,8 @@ mod metrics;
 mod observe;
 mod openapi;
 mod options;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod refusal;
 mod reply;
 mod routes;

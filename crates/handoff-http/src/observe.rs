@@ -79,6 +79,8 @@ pub(crate) async fn observe(State(around): State<Surroundings>, request: Request
                 Refusal::internal().into_response()
             }
         };
+        #[cfg(feature = "planted-faults")]
+        let failed = response.status().is_client_error();
         let headers = response.headers_mut();
         headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -86,6 +88,8 @@ pub(crate) async fn observe(State(around): State<Surroundings>, request: Request
             headers.insert(REQUEST_ID, id);
         }
         api.limits.dress(&mut response, credential.as_ref(), api.engine.now());
+        #[cfg(feature = "planted-faults")]
+        crate::planted::undress(response.headers_mut(), failed);
         let took = started.elapsed();
         api.options.metrics.answered(&route, &method, response.status(), took);
         let span = tracing::Span::current();

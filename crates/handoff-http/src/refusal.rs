@@ -4,7 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use handoff_engine::IdentityError;
+use handoff_engine::{IdentityError, store::StoreError};
 use handoff_protocol::{
     decision::{DecisionError, ErrorCode, ErrorEnvelope},
     id::RequestId,
@@ -12,6 +12,9 @@ use handoff_protocol::{
 };
 
 use crate::{limits::UsedUp, reply, status::status};
+
+/// How many seconds to wait for what is not there now: the shortest that the header can say.
+const SOON: &str = "1";
 
 /// A refusal on its way out.
 #[derive(Debug)]
@@ -60,7 +63,7 @@ impl Refusal {
         DecisionError::Internal.into()
     }
 
-    fn plain(status: StatusCode, code: ErrorCode, message: &str) -> Self {
+    pub(crate) fn plain(status: StatusCode, code: ErrorCode, message: &str) -> Self {
         Self { status, envelope: Box::new(ErrorEnvelope::plain(code, message)) }
     }
 }
@@ -89,6 +92,11 @@ impl From<DecodeError> for Refusal {
 
 impl From<IdentityError> for Refusal {
     fn from(error: IdentityError) -> Self {
+        if let IdentityError::Store(StoreError::Unavailable(_)) = &error {
+            // The store says so itself, once and not for every call.
+            tracing::debug!(%error, "an identity operation found no store");
+            return DecisionError::StoreUnavailable.into();
+        }
         tracing::error!(%error, "an identity operation failed");
         Self::internal()
     }
@@ -98,10 +106,19 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         // An envelope is texts and ids alone, so it always has a JSON form; this is what remains if it had none.
         const BARE: &str = r#"{"error":{"code":"internal_error","message":"something failed on our side"}}"#;
+        #[cfg(feature = "planted-faults")]
+        if self.status == StatusCode::NOT_FOUND
+            && handoff_protocol::planted::Fault::NotFoundWithoutEnvelope.is_planted()
+        {
+            return (self.status, "not found").into_response();
+        }
         let mut response = match to_text(&*self.envelope) {
             Ok(json) => reply::text(self.status, json),
             Err(_) => reply::text(StatusCode::INTERNAL_SERVER_ERROR, BARE.to_owned()),
         };
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(SOON));
+        }
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

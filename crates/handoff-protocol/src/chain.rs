@@ -135,6 +135,10 @@ pub(crate) fn write_canonical(receipt: &Json, out: &mut String) -> Result<Digest
 /// Computes the digest of a link over the text `height LF prev_digest LF core_hash` (E-6).
 #[must_use]
 pub fn link_digest(height: u64, prev_digest: Digest, core_hash: Digest) -> Digest {
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::PrefixedCoreHash.is_planted() {
+        return Digest::of(format!("{height}\n{prev_digest}\n{core_hash}"));
+    }
     Digest::of(format!("{height}\n{prev_digest}\n{}", core_hash.hex()))
 }
 

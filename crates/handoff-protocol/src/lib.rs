@@ -23,6 +23,8 @@ pub mod digest;
 pub mod duration;
 pub mod id;
 pub mod json;
+#[cfg(feature = "planted-faults")]
+pub mod planted;
 pub mod principal;
 pub mod proof;
 pub mod secret;

@@ -36,7 +36,10 @@ pub use self::{
     strangers::unknown_variables,
     tenants::TenantConfig,
 };
-use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
+use crate::{
+    crash_point::CrashPoint,
+    database_url::{DatabaseUrl, PostgresUrl},
+};
 
 /// How often due timers are looked for unless the configuration says otherwise.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
@@ -62,6 +65,9 @@ const SIGNING_KEY: &str = "signing-key.json";
 pub struct Config {
     /// Where everything is kept.
     pub database_url: DatabaseUrl,
+    /// Where the same Postgres database is reached without the pooler that [`database_url`](Self::database_url) leads
+    /// through. Naming it says that there is such a pooler, which hands out connections by the transaction.
+    pub database_direct_url: Option<PostgresUrl>,
     /// Where to listen. Port 0 takes a free port; `[::]` listens on both families.
     pub bind: SocketAddr,
     /// The base of the addresses that people open.
@@ -73,7 +79,8 @@ pub struct Config {
     /// How often due timers are looked for. A deadline is acted on at most this and a second late, with or without
     /// traffic.
     pub sweep_interval: Duration,
-    /// How many connections to the database; none for what suits the store.
+    /// How many connections to the database; none for what suits the store. Postgres has two more, which tell other servers
+    /// of commits and hear of theirs.
     pub max_connections: Option<NonZeroUsize>,
     /// The file with the key that signs receipts; it is made when it is missing.
     pub signing_key: PathBuf,
@@ -162,9 +169,11 @@ impl Config {
     pub fn new(database_url: DatabaseUrl) -> Self {
         let signing_key = match &database_url {
             DatabaseUrl::Sqlite(path) => path.with_file_name(SIGNING_KEY),
+            DatabaseUrl::Postgres(_) => PathBuf::from(SIGNING_KEY),
         };
         Self {
             database_url,
+            database_direct_url: None,
             bind: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
             public_base: PublicBase::OnHost("127.0.0.1"),
             link_only_permitted: false,

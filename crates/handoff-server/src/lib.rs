@@ -53,7 +53,7 @@ mod worker;
 pub use self::{
     config::{ChannelConfig, ChannelKind, Config, ConfigError, LogFormat, PublicBase, SinkCommand, TenantConfig},
     crash_point::CrashPoint,
-    database_url::{DatabaseUrl, DatabaseUrlError},
+    database_url::{DatabaseUrl, DatabaseUrlError, PostgresUrl},
     server::{Running, Server, StartError},
 };
 

@@ -3,12 +3,14 @@
 use std::{num::NonZeroUsize, path::PathBuf, sync::Arc};
 
 use handoff_engine::store::Store;
+use handoff_store_postgres::{OpenError as PostgresOpenError, PostgresOptions, PostgresStore};
 use handoff_store_sqlite::{OpenError, SqliteOptions, SqliteStore};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::{
     config::Config,
     crash_point::CrashPoint,
-    database_url::{DatabaseUrl, DatabaseUrlError},
+    database_url::{DatabaseUrl, DatabaseUrlError, PostgresUrl},
 };
 
 /// A store could not be opened.
@@ -24,11 +26,18 @@ pub enum StoreOpenError {
     /// The SQLite store could not be opened.
     #[error(transparent)]
     Sqlite(#[from] OpenError),
+    /// The Postgres store could not be opened.
+    #[error(transparent)]
+    Postgres(#[from] PostgresOpenError),
+    /// A Postgres store lives in a runtime of several threads, and there is none here; a defect.
+    #[error("a Postgres store can only be opened within a Tokio runtime of several threads")]
+    NoRuntime,
 }
 
 /// Opens the store at an address and brings it to the newest schema; a missing one is created.
 ///
-/// This blocks for as long as the disk takes.
+/// This blocks for as long as the disk or the network takes. A Postgres store can only be opened within a Tokio runtime of
+/// several threads, and works for as long as that does.
 ///
 /// # Errors
 ///
@@ -55,19 +64,29 @@ pub fn open_existing(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, Store
     match database_url {
         DatabaseUrl::Sqlite(path) if !path.exists() => Err(StoreOpenError::Missing(path.clone())),
         DatabaseUrl::Sqlite(_) => open_url(database_url),
+        DatabaseUrl::Postgres(_) => open_with(database_url, Choices { existing: true, ..Choices::default() }),
     }
 }
 
 /// Opens the store of a server.
 pub(crate) fn open_for(config: &Config) -> Result<Arc<dyn Store>, StoreOpenError> {
-    let choices = Choices { max_connections: config.max_connections, crash_point: config.crash_point };
+    let choices = Choices {
+        max_connections: config.max_connections,
+        crash_point: config.crash_point,
+        direct: config.database_direct_url.clone(),
+        existing: false,
+    };
     open_with(&config.database_url, choices)
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Choices {
     max_connections: Option<NonZeroUsize>,
     crash_point: Option<CrashPoint>,
+    /// The way past a pooler.
+    direct: Option<PostgresUrl>,
+    /// Whether a store that is not there must not be made.
+    existing: bool,
 }
 
 fn open_with(database_url: &DatabaseUrl, choices: Choices) -> Result<Arc<dyn Store>, StoreOpenError> {
@@ -81,5 +100,25 @@ fn open_with(database_url: &DatabaseUrl, choices: Choices) -> Result<Arc<dyn Sto
             }
             Ok(Arc::new(SqliteStore::open(path, options)?))
         }
+        DatabaseUrl::Postgres(url) => open_postgres(url, choices),
     }
+}
+
+fn open_postgres(url: &PostgresUrl, choices: Choices) -> Result<Arc<dyn Store>, StoreOpenError> {
+    let mut options = PostgresOptions {
+        on_label: choices.crash_point.map(CrashPoint::hook),
+        pooled: choices.direct.is_some(),
+        listen_url: choices.direct.map(|url| url.expose().to_owned()),
+        migrate: !choices.existing,
+        ..PostgresOptions::default()
+    };
+    if let Some(connections) = choices.max_connections {
+        options.connections = u32::try_from(connections.get()).unwrap_or(u32::MAX);
+    }
+    let runtime = Handle::try_current().map_err(|_| StoreOpenError::NoRuntime)?;
+    if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
+        return Err(StoreOpenError::NoRuntime);
+    }
+    let open = || runtime.block_on(PostgresStore::open(url.expose(), options));
+    Ok(Arc::new(tokio::task::block_in_place(open)?))
 }

@@ -40,6 +40,8 @@ impl Target<'_> {
             self.erase(erasure)?;
         }
         if let (Some(label), Some(hook)) = (set.label, self.on_label) {
+            #[cfg(feature = "planted-faults")]
+            crate::planted::commit_early(self.connection)?;
             hook(label);
         }
         let sequence = self.events(&set.events)?;
@@ -121,6 +123,8 @@ impl Target<'_> {
             None => append.height == 1,
             Some(head) => Some(append.height) == head.height.checked_add(1) && append.previous == head.digest,
         };
+        #[cfg(feature = "planted-faults")]
+        let continues = continues || handoff_protocol::planted::Fault::ChainForks.is_planted();
         if !continues {
             return Err(Failure::conflict(format!(
                 "entry {} does not continue the chain {}",
@@ -173,6 +177,12 @@ impl Target<'_> {
     fn events(&self, events: &[NewEvent]) -> Result<Sequence, Failure> {
         let mut sequence = self.loaded.head.sequence;
         for event in events {
+            #[cfg(feature = "planted-faults")]
+            if event.event_type.as_str() == "request.answered"
+                && handoff_protocol::planted::Fault::AnswerWithoutEvent.is_planted()
+            {
+                continue;
+            }
             sequence = sequence.saturating_add(1);
             self.connection
                 .prepare_cached(

@@ -45,6 +45,8 @@ mod inspect;
 mod load;
 mod member;
 mod options;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod read;
 mod readers;
 mod schema;

@@ -29,6 +29,8 @@ pub(crate) fn load(connection: &Connection, tenant: &str, reads: &Reads, loaded:
     }
     for chain in &reads.chains {
         let head = chain_head(connection, tenant, chain)?;
+        #[cfg(feature = "planted-faults")]
+        let head = crate::planted::stale(tenant, chain, head);
         loaded.put_chain(chain.clone(), head);
     }
     Ok(())

@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_tables.sql"),
     include_str!("migrations/0002_append_only.sql"),
     include_str!("migrations/0003_views.sql"),
+    include_str!("migrations/0004_writing_through_views.sql"),
 ];
 
 /// Prepared statements kept on each connection: more than the store has.
@@ -48,6 +49,8 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connec
          PRAGMA journal_size_limit = 67108864;",
     )?;
     migrate(&mut connection, path)?;
+    #[cfg(feature = "planted-faults")]
+    crate::planted::unseal(&connection)?;
     Ok(connection)
 }
 

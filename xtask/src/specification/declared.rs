@@ -4,12 +4,15 @@
 const KEYWORDS: [&str; 9] =
     ["fn ", "struct ", "enum ", "trait ", "const ", "static ", "type ", "mod ", "macro_rules! "];
 
-/// Whether the text declares the last segment of the path, as an item or as a variant, and names the one before it.
-pub(crate) fn declares(text: &str, path: &str) -> bool {
+/// Whether the text of a file declares the last segment of the path, as an item or as a variant, and names the one before
+/// it, unless that is the file's own module.
+pub(crate) fn declares(file: &str, text: &str, path: &str) -> bool {
     let path = path.trim_end_matches("()");
     let (owner, name) = path.rsplit_once("::").map_or((None, path), |(owner, name)| (Some(owner), name));
     let owner = owner.map(|owner| owner.rsplit("::").next().unwrap_or(owner));
-    let owned = owner.is_none_or(|owner| text.lines().any(|line| contains_word(line, owner)));
+    let is_module =
+        |owner: &str| file.ends_with(&format!("/{owner}.rs")) || file.ends_with(&format!("/{owner}/mod.rs"));
+    let owned = owner.is_none_or(|owner| is_module(owner) || text.lines().any(|line| contains_word(line, owner)));
     owned && text.lines().map(str::trim_start).any(|line| is_item(line, name) || is_variant(line, name))
 }
 
@@ -68,6 +71,7 @@ fn is_part_of_a_word(next: char) -> bool {
 mod tests {
     use super::*;
 
+    const FILE: &str = "crates/p/src/duration.rs";
     const TEXT: &str = "
 /// fn commented() {}
 pub(crate) const fn parse(text: &str) {}
@@ -85,15 +89,17 @@ fn not_a_test() {}
 
     #[test]
     fn items_methods_and_variants_are_found() {
-        for path in ["parse", "parse()", "Duration::add", "Fault", "Fault::Lost", "crate::Fault::Torn"] {
-            assert!(declares(TEXT, path), "{path}");
+        for path in
+            ["parse", "parse()", "duration::parse", "Duration::add", "Fault", "Fault::Lost", "crate::Fault::Torn"]
+        {
+            assert!(declares(FILE, TEXT, path), "{path}");
         }
     }
 
     #[test]
     fn what_is_only_mentioned_or_begins_alike_is_not() {
         for path in ["commented", "pars", "parse_all", "Timer::add", "Fault::Late", "text"] {
-            assert!(!declares(TEXT, path), "{path}");
+            assert!(!declares(FILE, TEXT, path), "{path}");
         }
     }
 

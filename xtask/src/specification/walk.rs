@@ -29,7 +29,7 @@ pub(crate) fn links(rules: &[Rule], cases: &[Case], read: impl Fn(&str) -> Optio
         for link in &rule.implemented {
             findings.extend(match text_of(&link.file) {
                 None => Some(format!("{place}: {} is not there", link.file)),
-                Some(text) if declares(&text, &link.name) => None,
+                Some(text) if declares(&link.file, &text, &link.name) => None,
                 Some(_) => Some(format!("{place}: {} declares no {}", link.file, link.name)),
             });
         }

@@ -42,7 +42,10 @@ impl Engine {
             let living = shows_life.then(|| request.document.waiter_ref.digest());
             match acknowledge(&signal.document, &request.document, &command, moment.now)? {
                 Acknowledged::Repeat { acked_at } => {
-                    Ok(Outcome::Nothing((AckResult { acked_at, first_ack: false }, living)))
+                    let first_ack = false;
+                    #[cfg(feature = "planted-faults")]
+                    let first_ack = first_ack || handoff_protocol::planted::Fault::AckAlwaysFirst.is_planted();
+                    Ok(Outcome::Nothing((AckResult { acked_at, first_ack }, living)))
                 }
                 Acknowledged::First { signal: taken, request: moved, acked_at } => {
                     let mut writes = Writes::default();

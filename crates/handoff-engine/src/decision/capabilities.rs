@@ -132,6 +132,10 @@ impl Engine {
         let (grant, session) = opened.await?;
         let transport = self.inner.providers.open(principal.tenant, &grant, &session).await;
         let transport = transport.map_err(|error| unavailable(&error, Some(session.request_id)))?;
+        #[cfg(feature = "planted-faults")]
+        if handoff_protocol::planted::Fault::SessionAddressLogged.is_planted() {
+            tracing::info!(url = transport.url, "a session was opened");
+        }
         Ok(GrantSessionView::new(&session, &grant, transport, self.now()))
     }
 

@@ -94,9 +94,12 @@ pub(crate) fn by_waiter(waiter: &WaiterRef, id: RequestId) -> Vec<u8> {
     [waiter.digest().as_bytes().as_slice(), &ulid_bytes(id.ulid())].concat()
 }
 
-/// The scope of a dedupe key is tenant and waiter (rule K-1, reading Q-3).
+/// The scope of a dedupe key is tenant and waiter (rule K-1).
 pub(crate) fn question_prefix(waiter: &WaiterRef, dedupe_key: &str) -> Vec<u8> {
     let question = [waiter.digest().as_bytes().as_slice(), dedupe_key.as_bytes()].concat();
+    #[cfg(feature = "planted-faults")]
+    let question =
+        if handoff_protocol::planted::Fault::DedupeAcrossWaiters.is_planted() { dedupe_key.into() } else { question };
     Digest::of(question).as_bytes().to_vec()
 }
 

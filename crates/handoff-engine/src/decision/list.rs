@@ -72,6 +72,8 @@ impl Engine {
         filter: &RequestFilter,
     ) -> Result<Listing<RequestView>, DecisionError> {
         check_scope(principal, Scope::RequestsRead)?;
+        #[cfg(feature = "planted-faults")]
+        let filter = &crate::planted::widened(filter);
         let tenant = tenant_of(principal);
         let limit = filter.limit.unwrap_or(limits::PAGE).clamp(1, limits::MAX_PAGE);
         let (index, prefix) = best_index(filter);
@@ -122,6 +124,8 @@ impl Engine {
             data.push(view);
         }
         let next_cursor = data.last().filter(|_| has_more).map(|request| request.id.to_string());
+        #[cfg(feature = "planted-faults")]
+        let next_cursor = next_cursor.filter(|_| !handoff_protocol::planted::Fault::PagesEndEarly.is_planted());
         Ok(Listing { data, has_more, next_cursor })
     }
 }
@@ -139,6 +143,10 @@ impl RequestFilter {
     }
 
     fn wants(&self, request: &Request) -> bool {
+        #[cfg(feature = "planted-faults")]
+        if request.attempt_notified && handoff_protocol::planted::Fault::LapseHides.is_planted() {
+            return false;
+        }
         (self.states.is_empty() || self.states.contains(&request.state))
             && self.waiter_ref.as_ref().is_none_or(|waiter| *waiter == request.waiter_ref)
             && self.created.contains(request.created_at)

@@ -105,7 +105,13 @@ impl Engine {
 }
 
 /// A failure of ours: the log has the words, the caller a code (section 20).
+///
+/// A store that cannot be reached fails every call, and says so in the log itself, once.
 pub(crate) fn internal(error: &(dyn std::error::Error + 'static)) -> DecisionError {
+    if let Some(StoreError::Unavailable(_)) = error.downcast_ref() {
+        tracing::debug!(error, "a decision operation found no store");
+        return DecisionError::StoreUnavailable;
+    }
     tracing::error!(error, "a decision operation failed");
     DecisionError::Internal
 }

@@ -127,6 +127,8 @@ impl Engine {
             let mut context =
                 Context { now: moment.now, mint: &mut mint, policy: &policy, capabilities: &Capabilities::NONE };
             let (record, effects) = noting(&kept.document, &mut context)?;
+            #[cfg(feature = "planted-faults")]
+            let effects = crate::planted::infer(&D::KIND, view, effects, &mut context)?;
             let mut writes = Writes::default();
             writes.put(None, &record).map_err(Halt::Broken)?;
             let before = Before { request: Some(&kept), ..Before::default() };

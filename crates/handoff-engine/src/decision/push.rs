@@ -91,11 +91,20 @@ impl Engine {
     ) -> Result<Option<PushResult>, DecisionError> {
         let Some(transport) = &self.inner.callbacks else { return Ok(Some(NO_SECRET)) };
         let secrets = self.policy().callbacks.active(push.callback.secret_ref.as_deref());
-        let (id, sequence) = (signal.id, signal.sequence);
+        #[cfg(feature = "planted-faults")]
+        let secrets = secrets
+            .get(..1)
+            .filter(|_| handoff_protocol::planted::Fault::OneSecretSigns.is_planted())
+            .unwrap_or(secrets);
+        #[cfg(feature = "planted-faults")]
+        let push = &crate::planted::renamed(push, now);
         let mut resumed = self.resumed(tenant, std::slice::from_ref(&signal)).await?;
         let Some(resumed) = resumed.pop().flatten() else { return Ok(None) };
         let view = SignalView::new(signal, resumed);
+        let (id, sequence) = (view.id, view.sequence);
         let body = push_body(&view).map_err(|error| internal(&error))?;
+        #[cfg(feature = "planted-faults")]
+        let body = crate::planted::naming(tenant, body);
         let Some(mut headers) = signatures(push, secrets, now, body.as_bytes()) else {
             return Ok(Some(NO_SECRET));
         };
@@ -109,6 +118,8 @@ impl Engine {
                 (VERSION_HEADER, SCHEME_VERSION.to_owned()),
             ]);
         }
+        #[cfg(feature = "planted-faults")]
+        let body = crate::planted::missent(&mut headers, body);
         let post = Post { url: push.callback.url.clone(), headers, body: Bytes::from(body) };
         Ok(Some(tokio::time::timeout(ATTEMPT, transport.post(&post)).await.unwrap_or(TIMEOUT)))
     }

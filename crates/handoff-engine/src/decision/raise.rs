@@ -62,9 +62,13 @@ impl Engine {
         let tenant = tenant_of(principal);
         let policy = self.policy_for(tenant).await?;
         let scope = key.map(|key| ReplayScope::new(principal, Operation::Raise, None, key));
+        #[cfg(feature = "planted-faults")]
+        self.claim_key(principal, key)?;
         let mut command = match Raise::read_from(principal, &mut body, &policy) {
             Ok(command) => Arc::new(command),
             Err(refusal) => {
+                #[cfg(feature = "planted-faults")]
+                self.leave_a_row(principal, &body).await;
                 return match self.taken_before(principal, scope, &mut body, refusal).await? {
                     ReplayOutcome::Request(id) => {
                         Ok(Raised { request: self.request_view(tenant, id).await?, created: false })
@@ -82,6 +86,10 @@ impl Engine {
                         request: RequestView::new(*request, None, None, self.public_base())?,
                         created,
                     });
+                }
+                #[cfg(feature = "planted-faults")]
+                Came::Replayed(id) if handoff_protocol::planted::Fault::ReplayIsStale.is_planted() => {
+                    return self.raised_as_it_was(tenant, id).await;
                 }
                 Came::Replayed(id) => {
                     return Ok(Raised { request: self.request_view(tenant, id).await?, created: false });
@@ -134,6 +142,8 @@ impl Engine {
                 return Ok(Outcome::Nothing(Came::Returned));
             }
             let pending = view.scan::<Request, _>(same_question.clone())?.into_iter().next();
+            #[cfg(feature = "planted-faults")]
+            let pending = pending.filter(|_| !handoff_protocol::planted::Fault::AskOnceIgnored.is_planted());
             let held = match &pending {
                 Some(pending) => Held::load(view, &pending.document)?,
                 None => Held::default(),

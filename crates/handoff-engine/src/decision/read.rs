@@ -163,6 +163,10 @@ impl Engine {
                 break;
             }
         }
+        #[cfg(feature = "planted-faults")]
+        if handoff_protocol::planted::Fault::ReceiptsNewestFirst.is_planted() {
+            data.reverse();
+        }
         Ok(Listing { data, has_more, next_cursor: has_more.then(|| last.to_string()) })
     }
 
@@ -179,9 +183,12 @@ impl Engine {
             .chain_head(&tenant_of(principal), &keys::RECEIPTS)
             .await
             .map_err(|error| internal(&error))?;
+        let height = head.map_or(0, |head| head.height);
+        #[cfg(feature = "planted-faults")]
+        let height = height.saturating_sub(handoff_protocol::planted::Fault::HeadLags.is_planted().into());
         Ok(ChainHeadView {
             org_id: principal.tenant,
-            height: head.map_or(0, |head| head.height),
+            height,
             head_digest: head.map_or(Digest::zero(), |head| head.digest),
             as_of: self.inner.clock.now(),
         })
@@ -229,6 +236,8 @@ impl Engine {
             }
             None => None,
         };
+        #[cfg(feature = "planted-faults")]
+        let (receipt, request) = (crate::planted::trimmed(receipt), crate::planted::remembered(request));
         let authorization = match request.authorization {
             Some(id) => self.document::<Authorization>(tenant, id).await?,
             None => None,

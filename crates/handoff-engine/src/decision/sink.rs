@@ -133,6 +133,8 @@ impl Engine {
             submission: keyed.as_ref().map(|keyed| keyed.scope.id()),
             values: submission.into_values(),
         };
+        #[cfg(feature = "planted-faults")]
+        let result = crate::planted::indiscreet(result, &delivery.values);
         let provider = sink.as_ref().and_then(|sink| sink.provider.as_deref());
         self.inner.sinks.submit(provider, delivery).await.map_err(|error| {
             tracing::warn!(%error, %request, "a sink did not take values");

@@ -63,13 +63,19 @@ impl Engine {
     ) -> Result<SignalList, DecisionError> {
         check_scope(principal, Scope::WaitersWait)?;
         let tenant = tenant_of(principal);
-        let kept =
-            self.document::<Waiter>(tenant, waiter.digest().hex()).await?.ok_or(DecisionError::WaiterNotFound)?;
+        let kept = self.document::<Waiter>(tenant, waiter.digest().hex()).await?;
+        #[cfg(feature = "planted-faults")]
+        if kept.is_none() && handoff_protocol::planted::Fault::UnknownWaiterIsEmpty.is_planted() {
+            return Ok(SignalList { data: Vec::new(), has_more: false });
+        }
+        let kept = kept.ok_or(DecisionError::WaiterNotFound)?;
         let _seen = self.show_life(tenant, &kept).await?;
         let deadline = tokio::time::Instant::now() + wait.min(Duration::from_secs(limits::MAX_WAIT_SECONDS));
         let mut subscription = self.inner.hub.subscribe(tenant, keys::waiter_topic(waiter));
         loop {
             let list = self.unacked(tenant, waiter, sequence).await?;
+            #[cfg(feature = "planted-faults")]
+            let list = crate::planted::consumed(list);
             if !list.data.is_empty() || wait.is_zero() {
                 return Ok(list);
             }
@@ -136,6 +142,9 @@ impl Engine {
         let open = self.open_requests(tenant, waiter).await?;
         let last = self.requests_of(tenant, keys::BY_WAITER, waiter, Order::Descending, None, 1).await?;
         let signals = self.unacked(tenant, waiter, 0).await?.data;
+        #[cfg(feature = "planted-faults")]
+        let signals =
+            if handoff_protocol::planted::Fault::ReattachOmitsUnacked.is_planted() { Vec::new() } else { signals };
         let pending: Vec<WaiterState> = open.iter().map(|request| request.waiter.state).collect();
         let any_acked = last.requests.iter().any(|request| request.waiter.state == WaiterState::Acked);
         Ok(ReattachResult {

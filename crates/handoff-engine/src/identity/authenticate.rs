@@ -24,8 +24,12 @@ impl Engine {
     pub async fn authenticate(&self, token: Option<&str>) -> Result<Principal, DecisionError> {
         let token = token.ok_or(DecisionError::AuthenticationRequired)?;
         let digest = tokens::digest(token);
-        let credential: CredentialRecord =
-            self.document(SYSTEM, digest.hex()).await?.ok_or(DecisionError::InvalidApiKey)?;
+        let credential: Option<CredentialRecord> = self.document(SYSTEM, digest.hex()).await?;
+        #[cfg(feature = "planted-faults")]
+        if credential.is_none() && handoff_protocol::planted::Fault::UnknownTokenToldApart.is_planted() {
+            return Err(DecisionError::AuthenticationRequired);
+        }
+        let credential = credential.ok_or(DecisionError::InvalidApiKey)?;
         let now = self.inner.clock.now();
         if credential.revoked_at.is_some() || credential.expires_at.is_some_and(|expires_at| now >= expires_at) {
             return Err(DecisionError::InvalidApiKey);

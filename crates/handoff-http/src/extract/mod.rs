@@ -3,6 +3,7 @@
 mod body;
 mod caller;
 mod key;
+mod on_request;
 mod path;
 mod query;
 
@@ -10,6 +11,7 @@ pub(crate) use self::{
     body::{SentBody, SentOptionalBody, SentSecretBody},
     caller::{Caller, presented},
     key::SentKey,
+    on_request::{OnRequest, replied},
     path::{Named, NamedGrant, NamedSession, NamedSink, NamedWaiter},
     query::{Query, digits},
 };

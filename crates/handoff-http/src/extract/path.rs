@@ -36,6 +36,10 @@ impl<I: Id + FromStr + Send> FromRequestParts<Api> for Named<I> {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
         let named = segment(parts, api).await.and_then(|text| text.parse().ok());
+        #[cfg(feature = "planted-faults")]
+        if named.is_none() && handoff_protocol::planted::Fault::MalformedIdIsInvalid.is_planted() {
+            return Err(Refusal::invalid("id", "is not one"));
+        }
         Ok(Self(named.unwrap_or_else(|| I::from_ulid(Ulid::MIN))))
     }
 }

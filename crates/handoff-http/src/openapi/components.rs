@@ -199,11 +199,14 @@ fn refusals(error: &Json) -> Json {
             "409" => "It stands otherwise than the call expects.",
             "422" => "Values do not fit the fields; `fields` names each.",
             "429" => "The credential has no calls left in this minute.",
-            "503" => "An outside party that the call needs did not answer as it should. It is safe to try again.",
+            "503" => {
+                "What the call needs did not answer as it should: an outside party, or what the server keeps its data in. It is safe to \
+             try again."
+            }
             _ => "Any other refusal, in the same shape.",
         };
         let mut headers = common_headers();
-        if let (Some(headers), "429") = (headers.as_object_mut(), status) {
+        if let (Some(headers), "429" | "503") = (headers.as_object_mut(), status) {
             headers.insert("Retry-After", component("headers", "RetryAfter"));
         }
         let content = object([("application/json", object([("schema", error.clone())]))]);

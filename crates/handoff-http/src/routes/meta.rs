@@ -39,6 +39,8 @@ pub(crate) struct Meta {
 /// The level is what the running configuration can do: without a key nothing that is handed over could be kept (rule L-4).
 pub(super) fn read(State(api): State<Api>) -> Ready<Reply> {
     let continues = api.engine.keeps_continuations();
+    #[cfg(feature = "planted-faults")]
+    let continues = continues != handoff_protocol::planted::Fault::LevelMisstated.is_planted();
     let meta = Meta {
         protocol_version: "0.1",
         conformance_level: if continues { 2 } else { 1 },

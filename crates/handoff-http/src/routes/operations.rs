@@ -66,7 +66,12 @@ async fn metrics(State(api): State<Api>) -> Response {
 }
 
 fn not_ready(error: Option<&StoreError>) -> Response {
-    tracing::warn!(error = error.map(tracing::field::display), "not ready: the store does not answer");
+    if let Some(StoreError::Unavailable(reason)) = error {
+        // The store says so itself, once and not for every question.
+        tracing::debug!(reason, "not ready");
+    } else {
+        tracing::warn!(error = error.map(tracing::field::display), "not ready: the store does not answer");
+    }
     plain(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer".to_owned())
 }
 

@@ -3,7 +3,7 @@
 use axum::{extract::State, http::StatusCode};
 use handoff_engine::decision::RequestFilter;
 use handoff_protocol::{
-    decision::{DecisionError, Delivery, WaiterRef, limits, terms::RequestState},
+    decision::{Delivery, WaiterRef, limits, terms::RequestState},
     id::{PrincipalId, RequestId},
 };
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     api::Api,
-    extract::{Caller, Named, Query, SentBody, SentKey, SentOptionalBody},
+    extract::{Caller, Named, OnRequest, Query, SentBody, SentKey, SentOptionalBody, replied},
     refusal::Refusal,
     reply::{self, Reply},
 };
@@ -26,7 +26,10 @@ pub(crate) struct Deliveries {
 /// 201 for a request that this call created, 200 for one that it found (rule K-2).
 pub(super) async fn raise(State(api): State<Api>, caller: Caller, SentKey(key): SentKey, body: SentBody) -> Reply {
     let raised = api.engine.raise(&caller.0, body.0, key.as_ref()).await?;
-    let status = if raised.created { StatusCode::CREATED } else { StatusCode::OK };
+    let created = raised.created;
+    #[cfg(feature = "planted-faults")]
+    let created = created || handoff_protocol::planted::Fault::RaiseAlwaysSays201.is_planted();
+    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     reply::json(status, &raised.request)
 }
 
@@ -47,73 +50,38 @@ pub(super) async fn list(State(api): State<Api>, caller: Caller, query: Query) -
 pub(super) async fn read(State(api): State<Api>, caller: Caller, id: Named<RequestId>, query: Query) -> Reply {
     let wait = query.wait()?;
     let _held = api.options.metrics.hold(wait);
-    reply::ok(&api.engine.request_settled(&caller.0, id.0, wait).await?)
+    #[cfg(feature = "planted-faults")]
+    let caller = crate::planted::spanning(&api, caller, id.0).await?;
+    let request = api.engine.request_settled(&caller.0, id.0, wait).await?;
+    #[cfg(feature = "planted-faults")]
+    let request = crate::planted::served(&request);
+    reply::ok(&request)
 }
 
-pub(super) async fn answer(
-    State(api): State<Api>,
-    caller: Caller,
-    id: Named<RequestId>,
-    SentKey(key): SentKey,
-    body: SentBody,
-) -> Reply {
-    match api.engine.answer(&caller.0, id.0, body.0, key.as_ref()).await {
-        Ok(done) => reply::ok(&done),
-        Err(error) => Err(about(&api, &caller, id.0, error).await),
-    }
+pub(super) async fn answer(State(api): State<Api>, call: OnRequest<SentBody>) -> Reply {
+    let OnRequest { caller, id, key, body } = call;
+    replied(&api, &caller, id, api.engine.answer(&caller.0, id, body.0, key.as_ref()).await).await
 }
 
-pub(super) async fn cancel(
-    State(api): State<Api>,
-    caller: Caller,
-    id: Named<RequestId>,
-    SentKey(key): SentKey,
-    body: SentBody,
-) -> Reply {
-    match api.engine.cancel(&caller.0, id.0, body.0, key.as_ref()).await {
-        Ok(done) => reply::ok(&done),
-        Err(error) => Err(about(&api, &caller, id.0, error).await),
-    }
+pub(super) async fn cancel(State(api): State<Api>, call: OnRequest<SentBody>) -> Reply {
+    let OnRequest { caller, id, key, body } = call;
+    replied(&api, &caller, id, api.engine.cancel(&caller.0, id, body.0, key.as_ref()).await).await
 }
 
 /// An empty amendment changes nothing (section 11), so the body may be left out.
-pub(super) async fn amend(
-    State(api): State<Api>,
-    caller: Caller,
-    id: Named<RequestId>,
-    SentKey(key): SentKey,
-    body: SentOptionalBody,
-) -> Reply {
-    match api.engine.amend(&caller.0, id.0, body.0, key.as_ref()).await {
-        Ok(done) => reply::ok(&done),
-        Err(error) => Err(about(&api, &caller, id.0, error).await),
-    }
+pub(super) async fn amend(State(api): State<Api>, call: OnRequest<SentOptionalBody>) -> Reply {
+    let OnRequest { caller, id, key, body } = call;
+    replied(&api, &caller, id, api.engine.amend(&caller.0, id, body.0, key.as_ref()).await).await
 }
 
-pub(super) async fn supersede(
-    State(api): State<Api>,
-    caller: Caller,
-    id: Named<RequestId>,
-    SentKey(key): SentKey,
-    body: SentBody,
-) -> Reply {
-    match api.engine.supersede(&caller.0, id.0, body.0, key.as_ref()).await {
-        Ok(done) => reply::ok(&done),
-        Err(error) => Err(about(&api, &caller, id.0, error).await),
-    }
+pub(super) async fn supersede(State(api): State<Api>, call: OnRequest<SentBody>) -> Reply {
+    let OnRequest { caller, id, key, body } = call;
+    replied(&api, &caller, id, api.engine.supersede(&caller.0, id, body.0, key.as_ref()).await).await
 }
 
-pub(super) async fn attempt(
-    State(api): State<Api>,
-    caller: Caller,
-    id: Named<RequestId>,
-    SentKey(key): SentKey,
-    body: SentOptionalBody,
-) -> Reply {
-    match api.engine.arm_attempt(&caller.0, id.0, body.0, key.as_ref()).await {
-        Ok(done) => reply::ok(&done),
-        Err(error) => Err(about(&api, &caller, id.0, error).await),
-    }
+pub(super) async fn attempt(State(api): State<Api>, call: OnRequest<SentOptionalBody>) -> Reply {
+    let OnRequest { caller, id, key, body } = call;
+    replied(&api, &caller, id, api.engine.arm_attempt(&caller.0, id, body.0, key.as_ref()).await).await
 }
 
 pub(super) async fn receipt(State(api): State<Api>, caller: Caller, id: Named<RequestId>) -> Reply {
@@ -123,16 +91,6 @@ pub(super) async fn receipt(State(api): State<Api>, caller: Caller, id: Named<Re
 pub(super) async fn deliveries(State(api): State<Api>, caller: Caller, id: Named<RequestId>) -> Reply {
     let request = api.engine.request(&caller.0, id.0).await?;
     reply::ok(&Deliveries { data: request.deliveries })
-}
-
-/// A refusal that names the request it is about, if the caller's tenant has it (section 20): also what is refused before
-/// the request itself is looked at.
-async fn about(api: &Api, caller: &Caller, id: RequestId, error: DecisionError) -> Refusal {
-    let refusal = Refusal::from(error);
-    if refusal.is_about_nothing() || !api.engine.has_request(&caller.0, id).await {
-        return refusal;
-    }
-    refusal.about(id)
 }
 
 fn state(word: &str) -> Result<RequestState, Refusal> {

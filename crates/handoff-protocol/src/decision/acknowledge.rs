@@ -73,6 +73,9 @@ pub fn acknowledge(
     now: Timestamp,
 ) -> Result<Acknowledged, DecisionError> {
     let shown = command.resume_token.to_string();
+    #[cfg(feature = "planted-faults")]
+    let shown =
+        if crate::planted::Fault::AnyTokenAcknowledges.is_planted() { signal.resume_token.to_string() } else { shown };
     if !constant_time_eq(shown.as_bytes(), signal.resume_token.to_string().as_bytes()) {
         return Err(wrong_token().into());
     }
@@ -87,6 +90,8 @@ pub fn acknowledge(
     request.waiter.unacked = request.waiter.unacked.saturating_sub(1);
     if request.waiter.unacked == 0 {
         request.waiter.state = match (request.state, request.waiter.state) {
+            #[cfg(feature = "planted-faults")]
+            (RequestState::Pending, _) if crate::planted::Fault::NudgeRetiresTheWait.is_planted() => WaiterState::Acked,
             // Whoever was given up is taken up by the sign of life that an acknowledgement is (W7, X-10), and found by this
             // state until then: a crash in between must not leave one that nobody watches.
             (RequestState::Pending, WaiterState::Orphaned) => WaiterState::Orphaned,

@@ -66,6 +66,8 @@ impl Answer {
     pub fn read(principal: &Principal, mut body: Json) -> Result<Self, DecisionError> {
         let reader = ObjectReader::new(&body, "")?;
         reader.object("values")?;
+        #[cfg(feature = "planted-faults")]
+        let principal = &super::planted::disguised(principal);
         if principal.is_machine() {
             return Err(DecisionError::RequesterMayNotAnswer { request_id: None });
         }
@@ -83,6 +85,8 @@ impl Answer {
             })
             .transpose()?;
         let intent = Intent::read(&reader)?;
+        #[cfg(feature = "planted-faults")]
+        let intent = intent.mistaken();
         let uses = CapabilityUse::read_all(&reader)?;
         reader.finish()?;
         if let Some(values) = body.as_object_mut().and_then(|body| body.get_mut("values")) {
@@ -126,6 +130,18 @@ impl Answer {
 }
 
 impl Intent {
+    /// What is meant, taken for a decision.
+    #[cfg(feature = "planted-faults")]
+    fn mistaken(self) -> Self {
+        use crate::planted::Fault::{DispositionsDecide, PartIsTheWhole};
+
+        match self {
+            Self::GivePart if PartIsTheWhole.is_planted() => Self::Decide,
+            Self::Delegate(_) | Self::DeclareUnable if DispositionsDecide.is_planted() => Self::Decide,
+            meant => meant,
+        }
+    }
+
     /// Reads what is meant from members that belong together.
     fn read(reader: &ObjectReader<'_, '_>) -> Result<Self, DecodeError> {
         let disposition = reader.optional_choice("disposition", Disposition::ALL)?.unwrap_or(Disposition::Decide);
@@ -168,13 +184,21 @@ pub fn answer(
     head: &Head,
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
+    #[cfg(feature = "planted-faults")]
+    let principal = &super::planted::disguised(principal);
     if principal.is_machine() {
         return Err(DecisionError::RequesterMayNotAnswer { request_id: Some(pending.id) });
     }
+    #[cfg(feature = "planted-faults")]
+    let pending = &super::planted::overlooking_the_answer(crate::planted::Fault::SecondAnswerSettles, pending);
     pending.check_pending()?;
     let requires = pending.requires()?;
+    #[cfg(feature = "planted-faults")]
+    let requires = super::planted::agreed_by_one(requires);
     let grade = check_authority(pending, &requires, principal, context)?;
     let must_echo = answer.must_echo || pending.presentation_binding == PresentationBinding::Strict;
+    #[cfg(feature = "planted-faults")]
+    let must_echo = must_echo && !crate::planted::Fault::StrictBindingUnchecked.is_planted();
     if must_echo && !answer.echoes(pending)? {
         return Err(DecisionError::PresentationStale { request_id: pending.id });
     }
@@ -263,6 +287,8 @@ fn settle(
         clearance: Clearance { source: ClearanceSource::HumanAssertion, actor: principal.id(), at: now },
         waiter_state_at_decision: pending.waiter.state.at_decision(),
     };
+    #[cfg(feature = "planted-faults")]
+    let receipt = super::planted::embellished(receipt);
     let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
     let authorization = Authorization {
         id: context.mint.next(),
@@ -303,6 +329,12 @@ fn settle(
     effects.authorization = Some(authorization);
     effects.signals.push(signal);
     effects.renderings.push(rendering);
+    #[cfg(feature = "planted-faults")]
+    super::planted::signal_twice(&mut effects, context.mint);
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::AuthorizationMissing.is_planted() {
+        (effects.authorization, effects.request.authorization) = (None, None);
+    }
     Ok(effects)
 }
 
@@ -321,6 +353,8 @@ pub(super) fn check_authority(
     // The grade decides, not the kind of credential: a person's own token can be worth no more than a link.
     let floors = request.terms.as_ref().and_then(|terms| terms.floors);
     let permitted = context.policy.link_only_permitted && floors.is_none_or(|floors| floors.allow_link_only);
+    #[cfg(feature = "planted-faults")]
+    let permitted = permitted || crate::planted::Fault::LinkAnswersWhereOff.is_planted();
     if grade == AuthStrength::LinkOnly && !permitted {
         return Err(DecisionError::AuthStrengthNotPermitted { request_id: request.id });
     }

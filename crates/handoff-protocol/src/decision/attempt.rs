@@ -1,4 +1,4 @@
-//! Attempts (C-1, C-2, R3): a window in which somebody is at it, and the one nudge when it lapses.
+//! Attempts (CL-1, CL-2, R3): a window in which somebody is at it, and the one nudge when it lapses.
 
 use super::{
     body,
@@ -48,7 +48,7 @@ impl Arm {
     }
 }
 
-/// Arms a full fresh window, whatever was left of the one before (C-1).
+/// Arms a full fresh window, whatever was left of the one before (CL-1).
 ///
 /// # Errors
 ///
@@ -73,13 +73,18 @@ pub fn arm(
 /// Begins a full fresh window, of the declared length unless another is given.
 pub(super) fn rearm(request: &mut Request, ttl: Option<ExactDuration>, now: Timestamp) -> TimerChange {
     let lapses_at = now.saturating_add(ttl.unwrap_or(request.attempt_ttl));
+    #[cfg(feature = "planted-faults")]
+    let lapses_at = match request.attempt_expires_at {
+        Some(standing) if crate::planted::Fault::ArmingKeepsTheOldWindow.is_planted() => standing,
+        _ => lapses_at,
+    };
     request.attempt_expires_at = Some(lapses_at);
     request.attempt_notified = false;
     request.urgency_state = UrgencyState::Attention;
     TimerChange::SetAttempt(lapses_at)
 }
 
-/// Tells the waiter that a window lapsed: once a window, and it changes urgency only (R3, C-2).
+/// Tells the waiter that a window lapsed: once a window, and it changes urgency only (R3, CL-2).
 ///
 /// # Errors
 ///
@@ -90,6 +95,11 @@ pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> R
     let again = request.attempt_expires_at.filter(|_| waiting);
     if again.is_none_or(|lapses_at| now < lapses_at) {
         return Ok(Fired::NotDue { again });
+    }
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::LapseSettles.is_planted() {
+        let withdrawn = super::cancel::withdraw(request, waiter, "the attempt lapsed", [], context);
+        return Ok(Fired::Acted(Box::new(withdrawn)));
     }
     let mut next = request.clone();
     let mut waiter = waiter.clone();
@@ -104,5 +114,7 @@ pub fn lapse(request: &Request, waiter: &Waiter, context: &mut Context<'_>) -> R
     effects.event(EventType::AttemptLapsed, [("signal_id", Json::from(signal.id.to_string()))]);
     effects.waiter = Some(waiter);
     effects.signals.push(signal);
+    #[cfg(feature = "planted-faults")]
+    super::planted::lapse_again(&mut effects, now);
     Ok(Fired::Acted(Box::new(effects)))
 }

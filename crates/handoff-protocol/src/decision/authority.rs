@@ -86,6 +86,10 @@ impl Authority {
 
     /// Refuses a quorum that the deployment does not take, rather than taking it for a smaller one (rule A-8).
     pub(super) fn check_quorum(&self, policy: &Policy) -> Result<(), DecisionError> {
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::QuorumBeyondTheMaximum.is_planted() {
+            return Ok(());
+        }
         if self.quorum <= policy.max_quorum {
             return Ok(());
         }
@@ -106,11 +110,20 @@ impl Authority {
         directory: &Directory,
         now: Timestamp,
     ) -> Result<(), Lacking> {
-        if principal.role < self.min_role {
-            return Err(Lacking::Role(self.min_role));
+        let (needed, needs) = (self.min_role, self.auth_strength);
+        #[cfg(feature = "planted-faults")]
+        let needed = if crate::planted::Fault::RoleUnchecked.is_planted() { Role::Viewer } else { needed };
+        #[cfg(feature = "planted-faults")]
+        let needs = if crate::planted::Fault::StrengthUnchecked.is_planted() { AuthStrength::LinkOnly } else { needs };
+        if principal.role < needed {
+            return Err(Lacking::Role(needed));
         }
-        if principal.grade(now) < self.auth_strength {
-            return Err(Lacking::Strength(self.auth_strength));
+        if principal.grade(now) < needs {
+            return Err(Lacking::Strength(needs));
+        }
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::AssigneesUnchecked.is_planted() {
+            return Ok(());
         }
         let mut may_answer = self.assignees.iter().chain(also_assigned);
         if !self.assignees.is_empty() && !may_answer.any(|target| directory.means(target, principal, now)) {

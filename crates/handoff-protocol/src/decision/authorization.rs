@@ -60,7 +60,10 @@ impl Authorization {
     /// What the authorization is worth at a time (rule Z-2).
     #[must_use]
     pub fn state(&self, now: Timestamp) -> AuthorizationState {
-        if !self.redemptions.is_empty() {
+        let is_spent = !self.redemptions.is_empty();
+        #[cfg(feature = "planted-faults")]
+        let is_spent = is_spent && !crate::planted::Fault::SpentReadsOpen.is_planted();
+        if is_spent {
             AuthorizationState::Spent
         } else if now >= self.expires_at {
             AuthorizationState::Expired

@@ -61,6 +61,8 @@ pub fn cancel(
     context: &mut Context<'_>,
 ) -> Result<Effects, DecisionError> {
     check_owner(pending, principal, waiter)?;
+    #[cfg(feature = "planted-faults")]
+    let pending = &super::planted::overlooking_the_answer(crate::planted::Fault::CancelBeatsAnAnswer, pending);
     pending.check_pending()?;
     Ok(withdraw(pending, waiter, &cancel.reason, [], context))
 }
@@ -87,5 +89,15 @@ pub(super) fn withdraw<const N: usize>(
     effects.close_capabilities(context.capabilities, now);
     effects.waiter = Some(waiter);
     effects.signals.push(signal);
+    #[cfg(feature = "planted-faults")]
+    super::planted::signal_twice(&mut effects, context.mint);
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::SignalOfCancelMissing.is_planted() {
+        effects.signals.clear();
+    }
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::CancelTellsOfAnAnswer.is_planted() {
+        effects.event(EventType::RequestAnswered, []);
+    }
     effects
 }

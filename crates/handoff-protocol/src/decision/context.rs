@@ -51,7 +51,7 @@ pub struct Policy {
     pub channels: Arc<Channels>,
     /// The ladder of requests where neither they nor their tenant's policy say anything (rule V-10).
     pub ladder: Arc<Routing>,
-    /// By how much an escalation puts the deadline off (rule C-6).
+    /// By how much an escalation puts the deadline off (rule CL-6).
     pub escalation_extension: ExactDuration,
     /// The people of the tenant, as they are now.
     pub directory: Arc<Directory>,
@@ -91,6 +91,10 @@ pub fn check_scope(principal: &Principal, scope: Scope) -> Result<(), DecisionEr
     if principal.id().is_none() {
         return Err(DecisionError::InsufficientScope(MissingScope::NotForLinks));
     }
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::ScopesUnchecked.is_planted() {
+        return Ok(());
+    }
     if principal.scopes.allow(scope) {
         return Ok(());
     }
@@ -103,6 +107,10 @@ pub fn check_scope(principal: &Principal, scope: Scope) -> Result<(), DecisionEr
 ///
 /// [`DecisionError::InsufficientScope`].
 pub fn check_machine(principal: &Principal, scope: Scope) -> Result<(), DecisionError> {
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::PeopleMayRaiseAndRedeem.is_planted() {
+        return check_scope(principal, scope);
+    }
     if !principal.is_machine() {
         return Err(DecisionError::InsufficientScope(MissingScope::MachineOnly));
     }
@@ -117,6 +125,8 @@ pub fn check_machine(principal: &Principal, scope: Scope) -> Result<(), Decision
 pub fn check_person(principal: &Principal) -> Result<(), DecisionError> {
     match principal.identity.kind() {
         PrincipalKind::Human => Ok(()),
+        #[cfg(feature = "planted-faults")]
+        PrincipalKind::Machine if crate::planted::Fault::MachineReadsGrants.is_planted() => Ok(()),
         PrincipalKind::Machine => Err(DecisionError::RequesterMayNotAnswer { request_id: None }),
         PrincipalKind::AnonymousLink => Err(DecisionError::InsufficientScope(MissingScope::NotForLinks)),
     }

@@ -157,13 +157,20 @@ impl Delivery {
     pub(super) fn suppress(&mut self, reason: Suppression, now: Timestamp) {
         self.state = DeliveryState::Suppressed;
         self.suppressed_reason = Some(reason);
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::SuppressionWithoutReason.is_planted() {
+            self.suppressed_reason = None;
+        }
         self.updated_at = now;
     }
 
     /// Takes evidence of how far it got (rule V-2): a grade only rises, and never above what the channel can prove. False
     /// if that is nothing new.
     pub(super) fn prove(&mut self, grade: Grade, now: Timestamp) -> bool {
-        if self.reaches(grade) || grade > self.max_grade {
+        let most = self.max_grade;
+        #[cfg(feature = "planted-faults")]
+        let most = if crate::planted::Fault::GradeAboveTheCeiling.is_planted() { Grade::Acted } else { most };
+        if self.reaches(grade) || grade > most {
             return false;
         }
         self.grade_reached = Some(grade);
@@ -197,6 +204,10 @@ impl Delivery {
     /// Closes what is still open when the request ends (section 9): cancelled before dispatch, stale after. An attempt
     /// that goes on ends by itself.
     pub(super) fn close(&mut self, now: Timestamp) {
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::DeliveriesStayOpen.is_planted() {
+            return;
+        }
         let closed = match self.state {
             DeliveryState::Queued | DeliveryState::Sending | DeliveryState::Retrying => DeliveryState::Cancelled,
             DeliveryState::Dispatched | DeliveryState::Delivered | DeliveryState::Seen => DeliveryState::Stale,

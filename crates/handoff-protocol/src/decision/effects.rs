@@ -120,7 +120,7 @@ pub enum EventType {
     RequestCancelled,
     /// R8.
     RequestSuperseded,
-    /// C-1.
+    /// CL-1.
     AttemptArmed,
     /// R3.
     AttemptLapsed,

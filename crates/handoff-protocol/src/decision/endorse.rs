@@ -66,7 +66,7 @@ pub(super) fn record(
     let mut request = pending.clone();
     let via = act_through(&mut request, answer, principal, context);
     request.progress.endorsements = tally.all;
-    // A delivery that somebody acted through arms the window (rule C-1).
+    // A delivery that somebody acted through arms the window (rule CL-1).
     let acted = via.grade_reached == Some(Grade::Acted) && matches!(principal.identity, Identity::Human(_));
     let window = acted.then(|| rearm(&mut request, None, now));
     let mut effects = Effects::of(request);

@@ -236,6 +236,12 @@ pub enum DecisionError {
         request_id: Option<RequestId>,
     },
 
+    /// What everything is kept in cannot be reached now. Nothing was kept, and it is safe to try again in a moment.
+    #[error(
+        "what this server keeps its data in cannot be reached; nothing was kept, and it is safe to try again in a moment"
+    )]
+    StoreUnavailable,
+
     /// Something failed on our side; nothing about it is the caller's fault.
     #[error("something failed on our side; the call can be repeated with the same Idempotency-Key")]
     Internal,
@@ -356,7 +362,9 @@ impl DecisionError {
             Self::AuthorizationExpired { .. } => ErrorCode::AuthorizationExpired,
             Self::EffectDigestMismatch { .. } => ErrorCode::EffectDigestMismatch,
             Self::AnswerValidationFailed { .. } => ErrorCode::AnswerValidationFailed,
-            Self::SinkUnavailable { .. } | Self::ProviderUnavailable { .. } => ErrorCode::DeliveryUnavailable,
+            Self::SinkUnavailable { .. } | Self::ProviderUnavailable { .. } | Self::StoreUnavailable => {
+                ErrorCode::DeliveryUnavailable
+            }
             Self::Internal => ErrorCode::InternalError,
         }
     }

@@ -57,12 +57,15 @@ impl ErrorEnvelope {
 
 impl From<&DecisionError> for ErrorEnvelope {
     fn from(error: &DecisionError) -> Self {
+        let receipt_id = error.receipt_id();
+        #[cfg(feature = "planted-faults")]
+        let receipt_id = receipt_id.filter(|_| !crate::planted::Fault::ConflictNamesNoReceipt.is_planted());
         Self {
             error: ErrorBody {
                 code: error.code(),
                 message: error.to_string(),
                 request_id: error.request_id(),
-                receipt_id: error.receipt_id(),
+                receipt_id,
                 superseded_by: error.superseded_by(),
                 fields: error.fields().to_vec(),
             },

@@ -50,7 +50,7 @@ impl Escalate {
 
 /// Fires the next rung of a pending request, or the named one (R4). The request stays pending, and it is the same one: more
 /// deliveries and no receipt. A rung that was reached does not fire by itself any more; one that was passed over comes at its
-/// time (rule C-4).
+/// time (rule CL-4).
 ///
 /// # Errors
 ///
@@ -66,6 +66,10 @@ pub fn escalate(
     check_test_key(principal, pending.test_mode)?;
     pending.check_pending()?;
     let rung = escalate.rung.unwrap_or_else(|| pending.further_rung());
+    #[cfg(feature = "planted-faults")]
+    if pending.routing.rung(rung).is_none() && crate::planted::Fault::UnknownRungEscalates.is_planted() {
+        return Ok(Effects::of(pending.clone()));
+    }
     if pending.routing.rung(rung).is_none() {
         let last = pending.routing.ladder.len().saturating_sub(1);
         let mend = match escalate.rung {
@@ -80,6 +84,8 @@ pub fn escalate(
     let deadline = ladder::put_off_deadline(&mut request, context);
     let mut effects = Effects::of(request);
     effects.escalated(fired, Cause::Hand);
+    #[cfg(feature = "planted-faults")]
+    super::planted::split(&mut effects, context.mint);
     effects.timers.extend(deadline);
     Ok(effects)
 }

@@ -22,7 +22,7 @@ use crate::{
 /// Expires a request whose deadline passed (R6).
 ///
 /// Under `escalate` the next rung fires and the deadline is put off; without a further rung it comes to denial (R4, rule
-/// C-6). Expiry mints no authorization. Repeating this is harmless: a request that ended is not due.
+/// CL-6). Expiry mints no authorization. Repeating this is harmless: a request that ended is not due.
 ///
 /// # Errors
 ///
@@ -34,6 +34,10 @@ pub fn expire(
     context: &mut Context<'_>,
 ) -> Result<Fired, DecisionError> {
     let now = context.now;
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::DeadlineNeverActs.is_planted() {
+        return Ok(Fired::NotDue { again: None });
+    }
     let again = request.deadline().filter(|_| !request.state.is_final());
     if again.is_none_or(|deadline| now < deadline) {
         return Ok(Fired::NotDue { again });
@@ -41,9 +45,13 @@ pub fn expire(
     let declared = request.ttl_policy.as_ref();
     let escalates = declared.is_some_and(|policy| policy.on_expiry == OnExpiry::Escalate);
     let rung = request.further_rung();
+    #[cfg(feature = "planted-faults")]
+    let escalates = escalates && !crate::planted::Fault::DeadlineClimbsNoRung.is_planted();
     if escalates && request.routing.rung(rung).is_some() {
         return Ok(Fired::Acted(Box::new(climb(request, rung, context))));
     }
+    #[cfg(feature = "planted-faults")]
+    let declared = declared.filter(|_| !crate::planted::Fault::DefaultAnswerIgnored.is_planted());
     let (effective, values) = match declared.map(|policy| (policy.on_expiry, policy.default_answer.as_ref())) {
         Some((OnExpiry::Default, Some(answer))) => (Effective::Default, answer.clone()),
         Some((OnExpiry::Park, _)) => return Ok(Fired::NotDue { again: None }),
@@ -99,6 +107,8 @@ pub fn expire(
         clearance: Clearance { source: ClearanceSource::Timeout, actor: None, at: now },
         waiter_state_at_decision: request.waiter.state.at_decision(),
     };
+    #[cfg(feature = "planted-faults")]
+    let receipt = super::planted::embellished(receipt);
     let sealed = receipt.seal(head).map_err(|_| DecisionError::Internal)?;
     let mut next = request.clone();
     let mut waiter = waiter.clone();
@@ -126,6 +136,14 @@ pub fn expire(
     effects.receipt = Some(sealed);
     effects.signals.push(signal);
     effects.renderings.push(rendering);
+    #[cfg(feature = "planted-faults")]
+    super::planted::authorize(&mut effects, context);
+    #[cfg(feature = "planted-faults")]
+    super::planted::signal_twice(&mut effects, context.mint);
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::ReceiptOfExpiryMissing.is_planted() {
+        (effects.receipt, effects.request.receipt) = (None, None);
+    }
     Ok(Fired::Acted(Box::new(effects)))
 }
 

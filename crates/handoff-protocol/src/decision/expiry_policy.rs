@@ -24,7 +24,7 @@ pub struct TtlPolicy {
 }
 
 impl TtlPolicy {
-    /// What holds when a request has a `ttl` and no policy: escalate, then deny (rule C-6).
+    /// What holds when a request has a `ttl` and no policy: escalate, then deny (rule CL-6).
     #[must_use]
     pub const fn undeclared() -> Self {
         Self { on_expiry: OnExpiry::Escalate, default_answer: None, reminder_every: None }

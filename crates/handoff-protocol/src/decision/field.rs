@@ -122,6 +122,8 @@ impl TypeName {
             "attestation" => Some(Self::Attestation),
             "document" => Some(Self::Document),
             "file_ref" => Some(Self::FileRef),
+            #[cfg(feature = "planted-faults")]
+            _ if crate::planted::Fault::UnknownFieldTypeAccepted.is_planted() => Some(Self::FileRef),
             _ => None,
         }
     }
@@ -248,6 +250,8 @@ impl Field {
                     _ => Ok(()),
                 }
             }
+            #[cfg(feature = "planted-faults")]
+            FieldKind::Number { .. } if value.as_number().is_some_and(crate::planted::is_taken) => Ok(()),
             FieldKind::Number { min, max } => {
                 let number = value.as_number().ok_or_else(|| (WrongType, "must be a number".to_owned()))?;
                 let integer = number
@@ -262,11 +266,19 @@ impl Field {
                 Json::Bool(_) => Ok(()),
                 _ => Err((WrongType, "must be true or false".to_owned())),
             },
+            #[cfg(feature = "planted-faults")]
+            FieldKind::Secret if crate::planted::Fault::SecretInAnswerKept.is_planted() => Ok(()),
             FieldKind::Secret if is_provided(value) => Ok(()),
             FieldKind::Secret => Err((
                 SecretValueNotPermitted,
                 r#"must be {"provided": true}; the value itself goes to the request's sink"#.to_owned(),
             )),
+            #[cfg(feature = "planted-faults")]
+            FieldKind::Attestation
+                if *value == Json::Bool(false) && crate::planted::Fault::AttestationMayBeFalse.is_planted() =>
+            {
+                Ok(())
+            }
             FieldKind::Attestation => match value {
                 Json::Bool(true) => Ok(()),
                 _ => Err((AttestationMustBeTrue, "must be exactly true".to_owned())),

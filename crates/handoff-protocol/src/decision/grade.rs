@@ -68,8 +68,11 @@ pub fn report_grade(
     if delivery.reaches(report.grade) {
         return Ok(Effects::of(request.clone()));
     }
-    if report.grade > delivery.max_grade {
-        let problem = format!("can be `{}` at the most on this delivery's channel", delivery.max_grade.as_str());
+    let most = delivery.max_grade;
+    #[cfg(feature = "planted-faults")]
+    let most = if crate::planted::Fault::GradeAboveTheCeiling.is_planted() { Grade::Acted } else { most };
+    if report.grade > most {
+        let problem = format!("can be `{}` at the most on this delivery's channel", most.as_str());
         return Err(DecisionError::invalid("grade", problem));
     }
     if delivery.state.is_final() {

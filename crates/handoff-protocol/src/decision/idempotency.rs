@@ -32,6 +32,13 @@ impl IdempotencyKey {
         ))
     }
 
+    /// The key, for what takes it out of its scope.
+    #[cfg(feature = "planted-faults")]
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
@@ -115,8 +122,13 @@ impl ReplayScope {
     /// The scope of a call whose object is no request, by the object's id.
     #[must_use]
     pub fn of(principal: &Principal, operation: Operation, object: &str, key: &IdempotencyKey) -> Self {
+        let holder = principal.key_holder();
+        #[cfg(feature = "planted-faults")]
+        let holder = if crate::planted::Fault::KeyWithoutPrincipal.is_planted() { String::new() } else { holder };
+        #[cfg(feature = "planted-faults")]
+        let object = if crate::planted::Fault::KeyWithoutObject.is_planted() { "" } else { object };
         // Only the last part is free text, so line feeds keep the parts apart.
-        let parts = [principal.key_holder().as_str(), operation.as_str(), object, &key.0].join("\n");
+        let parts = [holder.as_str(), operation.as_str(), object, &key.0].join("\n");
         Self(Digest::of(parts.as_bytes()))
     }
 
@@ -173,6 +185,10 @@ pub fn find(
 ) -> Result<Option<&ReplayOutcome>, DecisionError> {
     match stored {
         Some(replay) if now >= replay.expires_at => Ok(None),
+        #[cfg(feature = "planted-faults")]
+        Some(_) if crate::planted::Fault::RetriesNotRecognized.is_planted() => Ok(None),
+        #[cfg(feature = "planted-faults")]
+        Some(replay) if crate::planted::Fault::ReusedKeyUnnoticed.is_planted() => Ok(Some(&replay.outcome)),
         Some(replay) if replay.digest == digest => Ok(Some(&replay.outcome)),
         Some(replay) => {
             let raised = match replay.outcome {

@@ -1,4 +1,4 @@
-//! The ladder: rungs that fire, and the deliveries that each of them makes (rules V-9, V-10, C-4, R4).
+//! The ladder: rungs that fire, and the deliveries that each of them makes (rules V-9, V-10, CL-4, R4).
 
 use super::{
     channels::{self, ChannelFacts},
@@ -30,7 +30,7 @@ pub(super) struct Fired {
     pub(super) left_out: usize,
 }
 
-/// Fires the rungs whose time has come, all of them (rule C-4), and says which. One that was reached by hand stays as it
+/// Fires the rungs whose time has come, all of them (rule CL-4), and says which. One that was reached by hand stays as it
 /// is, and one that there is no room for waits for it.
 pub(super) fn fire_due(request: &mut Request, context: &mut Context<'_>) -> Vec<Fired> {
     let mut fired = Vec::new();

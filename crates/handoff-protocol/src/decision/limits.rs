@@ -113,7 +113,7 @@ pub const IDEMPOTENCY_TTL_SECONDS: u64 = 24 * 60 * 60;
 pub const LEASE_SECONDS: u64 = 90;
 /// How long a written sign of life stands for the ones after it, in seconds (rule X-10).
 pub const LEASE_WRITE_SECONDS: u64 = 30;
-/// By how much an escalation puts the deadline off, in seconds (rule C-6).
+/// By how much an escalation puts the deadline off, in seconds (rule CL-6).
 pub const ESCALATION_SECONDS: u64 = 15 * 60;
 /// The longest long poll, in seconds.
 pub const MAX_WAIT_SECONDS: u64 = 30;

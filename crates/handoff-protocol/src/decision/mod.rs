@@ -5,11 +5,11 @@
 //! | R1, K-1 case 4, D-1 to D-6 | [`Raise::read`], [`raise()`] |
 //! | K-1 case 3 | [`join`] |
 //! | R2 | [`Amend::read`], [`amend()`] |
-//! | C-1, C-2, R3 | [`Arm::read`], [`arm`], [`lapse`] |
+//! | CL-1, CL-2, R3 | [`Arm::read`], [`arm`], [`lapse`] |
 //! | R8 | [`Supersede::read`], [`supersede()`] |
 //! | R5, R12 to R14, A-8, S-2, S-3, section 8 | [`Answer::read`], [`answer()`] |
-//! | R6, C-5, C-6, E-2 | [`expire()`] |
-//! | R4, C-4, V-9, V-10 | [`Escalate::read`], [`escalate()`], [`tend()`] |
+//! | R6, CL-5, CL-6, E-2 | [`expire()`] |
+//! | R4, CL-4, V-9, V-10 | [`Escalate::read`], [`escalate()`], [`tend()`] |
 //! | section 11, reassign | [`Reassign::read`], [`reassign()`] |
 //! | V-1, V-6, V-7 | [`begin_send`], [`end_send`] |
 //! | V-12 | [`redeliver()`] |
@@ -74,6 +74,8 @@ mod observe;
 mod outreach;
 mod owner;
 mod partial;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod progress;
 mod prompt;
 mod push;
@@ -103,6 +105,8 @@ mod waiter;
 mod waiter_ref;
 pub mod wire;
 
+#[cfg(feature = "planted-faults")]
+pub use self::planted::infer;
 pub use self::{
     acknowledge::{Acknowledge, Acknowledged, acknowledge},
     amend::{Amend, amend, check_amendable},

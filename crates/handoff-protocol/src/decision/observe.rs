@@ -45,7 +45,7 @@ pub struct Observation {
 ///
 /// # Errors
 ///
-/// [`DecisionError::InvalidRequest`] for a channel without a name and for words beyond every measure.
+/// [`DecisionError::InvalidRequest`] for a channel whose name is none and for words beyond every measure.
 pub fn receive(
     request: &Request,
     channel: &str,
@@ -54,6 +54,11 @@ pub fn receive(
 ) -> Result<(ChannelMessage, Effects), DecisionError> {
     if channel.is_empty() || channel.chars().count() > limits::CHANNEL_CHARS {
         let problem = format!("must be the name of a channel, of 1 to {} characters", limits::CHANNEL_CHARS);
+        return Err(DecisionError::invalid("channel", problem));
+    }
+    // As where channels are configured: a name that a line of text cannot show is a mistake.
+    if channel.trim() != channel || channel.chars().any(char::is_control) {
+        let problem = "must not begin or end with a blank, nor hold control characters";
         return Err(DecisionError::invalid("channel", problem));
     }
     if text.chars().count() > limits::BODY_CHARS {

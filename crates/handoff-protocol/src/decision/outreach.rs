@@ -67,7 +67,7 @@ impl Outreach {
         *self == Self::default()
     }
 
-    /// The lowest rung that was not reached: the next by time (rule C-4).
+    /// The lowest rung that was not reached: the next by time (rule CL-4).
     #[must_use]
     pub fn next_rung(&self) -> u32 {
         self.skipped.first().copied().unwrap_or_else(|| self.above())
@@ -141,7 +141,7 @@ impl Request {
         self.deliveries.iter_mut().find(|delivery| delivery.id == id)
     }
 
-    /// When a rung's time comes (rule C-4).
+    /// When a rung's time comes (rule CL-4).
     pub(super) fn rung_time(&self, rung: u32) -> Option<Timestamp> {
         self.routing.rung(rung).map(|rung| self.created_at.saturating_add(rung.after))
     }

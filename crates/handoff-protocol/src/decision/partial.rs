@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Records a step of a request that stays pending. Only what was submitted is judged; what is served from now on asks for
-/// the rest, at the next version, and the attempt's window begins afresh (rule C-1). Nobody is signalled.
+/// the rest, at the next version, and the attempt's window begins afresh (rule CL-1). Nobody is signalled.
 ///
 /// # Errors
 ///
@@ -108,14 +108,14 @@ const fn is_secret(kind: &FieldKind) -> bool {
     }
 }
 
-/// The declaration without the fields that were given.
+/// The declaration without the fields that were given; null gave nothing.
 fn without(mut declared: Json, given: &Object) -> Json {
     let answer = declared.as_object_mut().and_then(|members| members.get_mut("answer"));
     if let Some(Json::Array(fields)) = answer.and_then(Json::as_object_mut).and_then(|answer| answer.get_mut("fields"))
     {
         let is_open = |field: &Json| {
             let name = field.get("name").and_then(Json::as_str);
-            !name.is_some_and(|name| given.contains_key(name))
+            name.and_then(|name| given.get(name)).is_none_or(Json::is_null)
         };
         fields.retain(is_open);
     }

@@ -244,6 +244,10 @@ pub fn push_body(signal: &SignalView) -> Result<String, NotCanonical> {
     if let Some(members) = body.as_object_mut() {
         members.remove("attempts");
         members.remove("acked_at");
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::BodyCountsAttempts.is_planted() {
+            members.insert("attempts", u64::from(signal.attempts));
+        }
     }
     body.canonical()
 }
@@ -303,6 +307,10 @@ pub fn pushed(
     log.data.push(PushAttempt { n, ..attempt });
     let old = log.data.len().saturating_sub(KEPT_ATTEMPTS);
     log.data.drain(..old);
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::AttemptsNotLogged.is_planted() {
+        log.data.clear();
+    }
 
     let before = endpoint.cloned().unwrap_or_else(|| EndpointHealth::unknown(push.callback.url_digest()));
     let after = if was_sent { judged(&before, accepted, context.now) } else { before.clone() };
@@ -320,6 +328,8 @@ pub fn pushed(
             again = Some(context.now.saturating_add(wait));
         }
     }
+    #[cfg(feature = "planted-faults")]
+    let again = again.filter(|_| !accepted || !crate::planted::Fault::StopsAfterAccepted.is_planted());
     if holds_timer {
         log.next_attempt_at = again;
     }

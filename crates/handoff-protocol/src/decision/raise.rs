@@ -102,6 +102,8 @@ impl Raise {
         parsed.authority.check_quorum(policy)?;
         check_standing_quorum(&parsed, policy)?;
         let test_mode = reader.optional_boolean("test_mode")?.unwrap_or(false);
+        #[cfg(feature = "planted-faults")]
+        let principal = &super::planted::unmarked(principal);
         if principal.test && !test_mode {
             return Err(DecisionError::InsufficientScope(MissingScope::TestMode));
         }
@@ -132,6 +134,8 @@ impl Raise {
         let asked = reader.optional_object("routing")?.map(RoutingAsk::read).transpose()?.unwrap_or_default();
         let routing = route(&reader, &asked, urgency, policy)?;
         let metadata = reader.optional_object("metadata")?.map(|object| Json::Object(object.json().clone()));
+        #[cfg(feature = "planted-faults")]
+        let metadata = super::planted::with_reference(metadata, body);
         let raise = Self {
             digest,
             waiter_ref,
@@ -311,6 +315,8 @@ pub fn raise(
     let expires_at = raise.ttl.filter(|_| !parked).map(|ttl| now.saturating_add(ttl));
     let keyring = context.policy.continuation.as_deref();
     let continuation = raise.resume.keep(principal.tenant, id, keyring, context.mint)?;
+    #[cfg(feature = "planted-faults")]
+    let continuation = continuation.filter(|_| !crate::planted::Fault::ContinuationLost.is_planted());
     let mut request = Request {
         id,
         state: RequestState::Pending,
@@ -407,6 +413,10 @@ pub fn join(
     } else {
         return Err(DecisionError::RequestInProgress { request_id: pending.id });
     };
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::JoinKeepsOldWords.is_planted() {
+        effects = Effects::of(pending.clone());
+    }
     effects.waiter = Some(joined_by(waiter, raise, raised_by, pending.liveness, context.now));
     Ok(effects)
 }

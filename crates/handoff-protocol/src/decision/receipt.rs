@@ -47,7 +47,7 @@ pub struct Receipt {
     pub request_digest: Digest,
     /// What was shown.
     pub rendered: Rendered,
-    /// The delivery that the answer came through; all null when there is none (reading Q-5).
+    /// The delivery that the answer came through; all null when there is none (rule E-14).
     pub via: Via,
     /// What was needed and what was there.
     pub authority: RecordedAuthority,
@@ -143,7 +143,7 @@ pub struct Via {
 pub struct RecordedAuthority {
     /// The effective requirement.
     pub required: Authority,
-    /// What satisfied it (reading Q-4: a text).
+    /// What satisfied it, a text (rule E-14).
     pub satisfied: Satisfied,
     /// Everybody who agreed, where more than one had to.
     pub endorsements: Vec<Endorsement>,
@@ -223,9 +223,15 @@ impl Receipt {
     /// If something in it has no canonical form, which no transition lets in.
     pub fn seal(&self, head: &Head) -> Result<SealedReceipt, SealError> {
         let mut receipt = to_json(self)?;
+        #[cfg(feature = "planted-faults")]
+        let head = &super::planted::genesis(*head);
         let link = head.append(&receipt)?;
+        #[cfg(feature = "planted-faults")]
+        let link = super::planted::sealed_lower(link, &receipt)?;
         if let Some(members) = receipt.as_object_mut() {
             members.insert("chain", to_json(&link)?);
+            #[cfg(feature = "planted-faults")]
+            super::planted::renumber(members, link);
         }
         Ok(SealedReceipt {
             id: self.id,

@@ -79,15 +79,24 @@ pub fn redeem(
 ) -> Result<Redeemed, DecisionError> {
     check_test_key(principal, authorization.test_mode)?;
     let request_id = authorization.request_id;
+    #[cfg(feature = "planted-faults")]
+    if let Some(again) = super::planted::redeemed_again(authorization, &command.effect_key, now) {
+        return Ok(again);
+    }
     if let Some(known) = authorization.redemptions.iter().find(|known| known.effect_key == command.effect_key) {
         // What the raise declared binds every redemption; otherwise the first redemption's digest does (rule Z-6).
         let bound = authorization.bound_to.effect_digest.as_ref().or(known.effect_digest.as_ref());
+        #[cfg(feature = "planted-faults")]
+        let bound = bound.filter(|_| !crate::planted::Fault::EffectDigestUnchecked.is_planted());
         if bound.is_some() && bound != command.effect_digest.as_ref() {
             return Err(DecisionError::EffectDigestMismatch { request_id });
         }
         return Ok(Redeemed::Repeat { redeemed_at: known.redeemed_at });
     }
-    if let Some(bound) = &authorization.bound_to.effect_digest
+    let bound = authorization.bound_to.effect_digest.as_ref();
+    #[cfg(feature = "planted-faults")]
+    let bound = bound.filter(|_| !crate::planted::Fault::EffectDigestUnchecked.is_planted());
+    if let Some(bound) = bound
         && command.effect_digest.as_ref() != Some(bound)
     {
         return Err(DecisionError::EffectDigestMismatch { request_id });
@@ -95,7 +104,10 @@ pub fn redeem(
     if now >= authorization.expires_at {
         return Err(DecisionError::AuthorizationExpired { request_id, expired_at: authorization.expires_at });
     }
-    if authorization.single_use && !authorization.redemptions.is_empty() {
+    let is_spent = authorization.single_use && !authorization.redemptions.is_empty();
+    #[cfg(feature = "planted-faults")]
+    let is_spent = is_spent && !crate::planted::Fault::SecondEffectRedeems.is_planted();
+    if is_spent {
         return Err(DecisionError::AuthorizationSpent { request_id });
     }
     let mut authorization = authorization.clone();

@@ -96,11 +96,11 @@ pub struct Request {
     pub raised_on_behalf_of: Option<PrincipalId>,
     /// When it was raised.
     pub created_at: Timestamp,
-    /// The deadline; none without a `ttl` and under `park` (rule C-3).
+    /// The deadline; none without a `ttl` and under `park` (rule CL-3).
     pub expires_at: Option<Timestamp>,
     /// When the armed attempt window lapses.
     pub attempt_expires_at: Option<Timestamp>,
-    /// Whether the waiter was told that this window lapsed (rule C-2: once a window).
+    /// Whether the waiter was told that this window lapsed (rule CL-2: once a window).
     #[serde(default)]
     pub attempt_notified: bool,
     /// When a person decided.
@@ -309,6 +309,10 @@ impl Request {
                 },
                 None => DecisionError::Internal,
             }),
+            #[cfg(feature = "planted-faults")]
+            RequestState::Expired if crate::planted::Fault::LateAnswerIsGeneric.is_planted() => {
+                Err(DecisionError::RequestInProgress { request_id: self.id })
+            }
             RequestState::Expired => Err(DecisionError::RequestExpired {
                 request_id: self.id,
                 receipt_id: self.receipt.map(|receipt| receipt.id),
@@ -327,6 +331,10 @@ impl Request {
 
     /// Lets somebody answer besides the declared assignees (rule A-4); false where there is no room for another.
     pub(super) fn let_answer(&mut self, target: &Target) -> bool {
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::ReassignedMayNotAnswer.is_planted() {
+            return true;
+        }
         if !self.progress.also_assigned.contains(target) {
             if self.progress.also_assigned.len() >= limits::ASSIGNEES {
                 return false;

@@ -60,6 +60,10 @@ impl Requires {
 
     /// Requires at least what a secret does (rule A-2): the highest role, and a session.
     pub(super) fn with_secret_floor(mut self) -> Self {
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::SecretFloorMissing.is_planted() {
+            return self;
+        }
         self.authority.min_role = self.authority.min_role.max(Role::Admin);
         self.authority.auth_strength = self.authority.auth_strength.max(AuthStrength::Session);
         self
@@ -81,12 +85,16 @@ impl Requires {
 /// Refuses what this build does not know before it looks at anything else, so that a newer client learns that first.
 pub(super) fn check_vocabulary(requires: &Json) -> Result<(), DecisionError> {
     let version = requires.get("v").and_then(Json::as_number).and_then(crate::json::Number::safe_integer);
+    #[cfg(feature = "planted-faults")]
+    let version = if crate::planted::Fault::UnknownVersionAccepted.is_planted() { Some(1) } else { version };
     if version != Some(1) {
         return Err(DecisionError::UnsupportedRequiresVersion);
     }
     let fields = requires.get("answer").and_then(|answer| answer.get("fields")).and_then(Json::as_array);
     for (place, field) in fields.unwrap_or_default().iter().enumerate() {
         let known = field.get("type").and_then(Json::as_str).is_some_and(|name| FieldKind::NAMES.contains(&name));
+        #[cfg(feature = "planted-faults")]
+        let known = known || crate::planted::Fault::UnknownFieldTypeAccepted.is_planted();
         if !known {
             return Err(DecisionError::UnsupportedFieldType { path: format!("requires.answer.fields[{place}].type") });
         }
@@ -113,6 +121,10 @@ fn read_fields(answer: &ObjectReader<'_, '_>) -> Result<Vec<Field>, DecisionErro
 /// What is served: the declaration as sent, with an empty list of fields where none was given (rule D-4).
 #[must_use]
 pub(super) fn served(mut requires: Json) -> Json {
+    #[cfg(feature = "planted-faults")]
+    if super::planted::dropped_some(&mut requires) {
+        return requires;
+    }
     if let Some(members) = requires.as_object_mut() {
         match members.get_mut("answer") {
             Some(Json::Object(answer)) => {

@@ -55,7 +55,16 @@ impl Resume {
             );
         }
         let malformed = || raise.error(PAYLOAD, "must be base64 in its canonical form, with padding");
-        let payload = STANDARD.decode(text).map_err(|_| malformed())?;
+        let payload = STANDARD.decode(text);
+        #[cfg(feature = "planted-faults")]
+        let payload = payload.or_else(|error| {
+            if crate::planted::Fault::MalformedPayloadAccepted.is_planted() {
+                Ok(text.as_bytes().to_vec())
+            } else {
+                Err(error)
+            }
+        });
+        let payload = payload.map_err(|_| malformed())?;
         if payload.len() > limits::RESUME_PAYLOAD_BYTES {
             return Err(raise.error(PAYLOAD, "must be at most 65536 bytes before base64"));
         }

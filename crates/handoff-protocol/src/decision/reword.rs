@@ -50,6 +50,10 @@ pub(super) fn reword(
         minted = granted.minted;
     }
     request.version = request.version.saturating_add(1);
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::VersionNotCounted.is_planted() {
+        request.version = pending.version;
+    }
     check_default_answer(&request, context.policy)?;
     let before = Rendering::of(pending, context.mint)?;
     let mut effects = Effects::of(request);

@@ -89,6 +89,15 @@ impl Decision {
     }
 }
 
+#[cfg(feature = "planted-faults")]
+impl Decision {
+    /// The outcome without what was decided.
+    fn without_values(self) -> Self {
+        let is_planted = crate::planted::Fault::SignalWithoutValues.is_planted();
+        if is_planted { Self { values: Json::Object(Object::new()), ..self } } else { self }
+    }
+}
+
 impl Signal {
     /// Enqueues a signal with the waiter's next sequence (rule X-4).
     pub(super) fn enqueue(
@@ -101,6 +110,13 @@ impl Signal {
     ) -> Self {
         waiter.last_sequence = waiter.last_sequence.saturating_add(1);
         let id = mint.next();
+        let continued = request.continued;
+        #[cfg(feature = "planted-faults")]
+        let continued = continued
+            && !(signal_type == SignalType::AttemptLapsed
+                && crate::planted::Fault::NudgeWithoutContinuation.is_planted());
+        #[cfg(feature = "planted-faults")]
+        let decision = decision.map(Decision::without_values);
         Self {
             id,
             request_id: request.id,
@@ -114,7 +130,7 @@ impl Signal {
             applied: None,
             reason: None,
             push: request.callback.clone().map(|callback| Push::new(callback, id)),
-            continued: request.continued,
+            continued,
         }
     }
 }

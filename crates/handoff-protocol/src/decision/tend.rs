@@ -1,4 +1,4 @@
-//! Tending a request: what reaching people asks for by itself, when its time comes (R4, C-4, V-9, section 10's reminders).
+//! Tending a request: what reaching people asks for by itself, when its time comes (R4, CL-4, V-9, section 10's reminders).
 
 use super::{
     channels::{self, Addressing},

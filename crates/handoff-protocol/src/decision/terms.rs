@@ -55,7 +55,7 @@ term! {
     }
 }
 term! {
-    /// Whether a request wants attention or its attempt window lapsed (rule C-2).
+    /// Whether a request wants attention or its attempt window lapsed (rule CL-2).
     UrgencyState {
         /// It wants attention.
         Attention = "attention",

@@ -22,6 +22,8 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
     let mut errors = Vec::new();
     for field in &requires.fields {
         match values.get(&field.name).filter(|value| !value.is_null()) {
+            #[cfg(feature = "planted-faults")]
+            None if crate::planted::Fault::RequiredMayBeMissing.is_planted() => {}
             None if field.required => {
                 errors.push(fault(&field.name, FieldErrorCode::Required, "is required".to_owned()));
             }
@@ -29,6 +31,8 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
             Some(value) if requires.value_sink.is_some() && is_text(field) && is_provided(value) => {}
             Some(value) => {
                 if let Err((code, message)) = field.check(value, schemas) {
+                    #[cfg(feature = "planted-faults")]
+                    let message = crate::planted::quoting(message, value);
                     errors.push(fault(&field.name, code, message));
                 }
             }
@@ -38,6 +42,12 @@ pub fn check(requires: &Requires, values: &Object, schemas: &dyn Schemas) -> Res
         errors.push(fault(name, FieldErrorCode::UndeclaredField, "was not declared by this request".to_owned()));
     }
     errors.sort_by_key(|error| error.code != FieldErrorCode::SecretValueNotPermitted);
+    #[cfg(feature = "planted-faults")]
+    errors.truncate(if crate::planted::Fault::OnlyTheFirstFault.is_planted() { 1 } else { usize::MAX });
+    #[cfg(feature = "planted-faults")]
+    errors.retain(|error| {
+        error.code != FieldErrorCode::UndeclaredField || !crate::planted::Fault::UndeclaredValuesAccepted.is_planted()
+    });
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 

@@ -334,6 +334,8 @@ impl RequestView {
         authorization: Option<AuthorizationView>,
         surface_base: &str,
     ) -> Result<Self, DecisionError> {
+        #[cfg(feature = "planted-faults")]
+        let request = super::planted::presumed_sent(request);
         Ok(Self {
             rendered_digest: request.rendered_digest().map_err(|_| DecisionError::Internal)?,
             effective_authority: request.authority_by_policy(),
@@ -419,12 +421,17 @@ impl SignalView {
     /// Builds what is served of a signal, with what its runtime handed over (rule L-2).
     #[must_use]
     pub fn new(signal: Signal, resumed: Resumed) -> Self {
+        #[cfg(feature = "planted-faults")]
+        let resumed = super::planted::altered(resumed);
+        let sequence = signal.sequence;
+        #[cfg(feature = "planted-faults")]
+        let sequence = if crate::planted::Fault::SequenceAlwaysOne.is_planted() { 1 } else { sequence };
         Self {
             id: signal.id,
             request_id: signal.request_id,
             waiter_ref: signal.waiter_ref,
             signal_type: signal.signal_type,
-            sequence: signal.sequence,
+            sequence,
             resume_token: signal.resume_token,
             decision: signal.decision,
             resume_ref: resumed.reference,

@@ -151,7 +151,10 @@ impl<'t> Reader<'t> {
             let offset = self.at;
             let name = self.name()?.into_owned();
             let value = self.value()?;
-            if object.insert(name, value).is_some() {
+            let is_repeated = object.insert(name, value).is_some();
+            #[cfg(feature = "planted-faults")]
+            let is_repeated = is_repeated && !crate::planted::Fault::DuplicateNamesAccepted.is_planted();
+            if is_repeated {
                 return Err(ReadError { kind: ReadErrorKind::DuplicateName, offset });
             }
             if self.ends_with(b'}', ReadErrorKind::ExpectedCommaOrBrace)? {

@@ -1,4 +1,4 @@
-//! Climbing the ladder: rungs by time, by hand and at the deadline (R4, V-10, C-4, C-6).
+//! Climbing the ladder: rungs by time, by hand and at the deadline (R4, V-10, CL-4, CL-6).
 
 use handoff_protocol::{
     decision::{

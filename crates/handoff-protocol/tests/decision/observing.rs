@@ -39,7 +39,9 @@ fn words_without_a_channel_or_beyond_measure_are_not_kept() {
     let mut scene = Scene::new();
     let (request, _) = scene.raise(&approve());
     let long = "x".repeat(1_000_000);
-    for (channel, text, member) in [("", "yes", "channel"), (&*long, "yes", "channel"), ("slack", &*long, "text")] {
+    let channels =
+        ["", " ", " slack", "sl\nack", "\u{1b}[2J", "slack\u{85}", &*long].map(|name| (name, "yes", "channel"));
+    for (channel, text, member) in channels.into_iter().chain([("slack", &*long, "text")]) {
         let refused: DecisionError = receive(&request, channel, text, &mut scene.context()).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InvalidRequest);
         assert!(refused.to_string().contains(member), "{refused}");

@@ -97,6 +97,18 @@ fn a_step_is_recorded_and_the_rest_is_asked_for_at_the_next_version() {
 }
 
 #[test]
+fn a_null_gives_nothing_and_its_field_is_still_asked_for() {
+    let mut scene = Scene::new();
+    let raised = scene.raise(&form());
+    let (request, waiter) = step(&mut scene, &raised, r#"{"decision":null,"reason":null,"amount":3}"#);
+    assert_eq!(fields(&request), ["decision", "reason", "kinds"]);
+    assert_eq!(request.progress.steps[0].recorded.fields_provided, ["amount"]);
+    // It takes nothing back either.
+    let (request, _) = step(&mut scene, &(request, waiter), r#"{"decision":"yes","amount":null}"#);
+    assert_eq!(fields(&request), ["reason", "kinds"]);
+}
+
+#[test]
 fn each_step_begins_a_full_fresh_window_whatever_was_left_of_the_one_before() {
     let mut scene = Scene::new();
     let mut pending = scene.raise(&with(&form(), "attempt_ttl", r#""PT10M""#));

@@ -3,7 +3,11 @@
 use std::io;
 
 use handoff_engine::{BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError};
-use handoff_protocol::{decision::DecisionError, id::OrgId};
+use handoff_protocol::{
+    decision::DecisionError,
+    id::OrgId,
+    json::{NotCanonical, ReadError},
+};
 use handoff_server::{
     ConfigError, StartError, bootstrap::BootstrapError, config::PlaceError, private_file::PrivateFileError,
     reaching::PolicyFileError, schemas::SchemaError, store::StoreOpenError,
@@ -48,8 +52,22 @@ pub(super) enum Failure {
     PrivateFile(#[from] PrivateFileError),
     #[error("RUST_LOG: expected a filter such as `info` or `handoff_engine=debug,warn`")]
     LogFilter,
+    #[cfg(feature = "planted-faults")]
+    #[error("HANDOFF_PLANTED_FAULT: there is no such fault; the faults are {}", super::planted::names())]
+    NoSuchFault,
     #[error("the directory `{path}` cannot be made: {error}", path = path.display())]
     Directory { path: std::path::PathBuf, error: io::Error },
+    #[error("the document `{path}` cannot be read: {error}", path = path.display())]
+    Document { path: std::path::PathBuf, error: io::Error },
+    #[error(
+        "the document `{path}` is longer than {longest} bytes, the most that is read of one",
+        path = path.display(), longest = super::canonicalize::LONGEST
+    )]
+    LongDocument { path: std::path::PathBuf },
+    #[error("not one JSON document: {0}")]
+    NotJson(ReadError),
+    #[error("{0}; write such a number as a string")]
+    NotCanonical(#[from] NotCanonical),
     #[error("request_not_found: there is no such request")]
     NoRequest,
     #[error("{code}: {0}", code = .0.code().as_str())]

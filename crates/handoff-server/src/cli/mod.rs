@@ -1,11 +1,15 @@
 //! The command line: one file a command.
 
+mod canonicalize;
+mod command_line;
 mod continuation;
 mod dev;
 mod failure;
 mod logging;
 mod migrate;
 mod output;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod record;
 mod serve;
 mod settings;
@@ -28,7 +32,9 @@ const VERSIONS: &str = concat!(env!("CARGO_PKG_VERSION"), " (core ", env!("CARGO
 
 /// The Handoff server: programs ask, people answer, and every answer leaves a receipt.
 #[derive(Debug, Parser)]
-#[command(name = "handoffd", version = VERSIONS, after_help = VARIABLES)]
+#[command(name = "handoffd", after_help = VARIABLES)]
+#[cfg_attr(not(feature = "planted-faults"), command(version = VERSIONS))]
+#[cfg_attr(feature = "planted-faults", command(version = planted::version(VERSIONS)))]
 struct Arguments {
     /// The configuration file, in TOML, instead of the one that the variable names
     #[arg(long, value_name = "PATH", global = true)]
@@ -58,7 +64,7 @@ enum Command {
         #[arg(long, value_name = "NAME", default_value = "email")]
         channel: String,
         /// What they say
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         text: String,
     },
     /// Record that a page changed which a request is about; nothing is inferred from it
@@ -76,6 +82,14 @@ enum Command {
         #[arg(long)]
         long: bool,
     },
+    /// Print a JSON document in its canonical form, which digests are taken over (RFC 8785, integers alone)
+    Canonicalize {
+        #[command(flatten)]
+        document: canonicalize::Document,
+    },
+    /// List the faults that this build can be told to have, one JSON object a line
+    #[cfg(feature = "planted-faults")]
+    PlantedFaults,
     /// Look after the keys that continuation data is sealed with
     Continuation {
         #[command(subcommand)]
@@ -92,7 +106,7 @@ enum Command {
         #[arg(long, value_name = "DIR", default_value = "handoff-data")]
         data: PathBuf,
         /// The port to listen on; 0 takes a free one
-        #[arg(long, default_value_t = 8080)]
+        #[arg(long, default_value_t = 8080, value_parser = port)]
         port: u16,
     },
 }
@@ -123,15 +137,19 @@ enum ContinuationCommand {
 const VARIABLES: &str = "\
 Variables, each with a key of the configuration file in small letters (`handoffd config check` prints them):
   HANDOFF_CONFIG               the configuration file, in TOML; variables win over it
-  HANDOFF_DATABASE_URL         where everything is kept, for example sqlite:./handoff.db (required)
+  HANDOFF_DATABASE_URL         where everything is kept (required): sqlite:./handoff.db for one server, or
+                               postgres://user@host/database?sslmode=verify-full for any number of them
+  HANDOFF_DATABASE_DIRECT_URL  the same database past the pooler that the address above leads through, if it does
   HANDOFF_BIND                 where to listen [127.0.0.1:8080]; [::]:8080 serves both families
   HANDOFF_PUBLIC_BASE          base of the addresses that people open [http://127.0.0.1 and the port]
   HANDOFF_LINK_ONLY_PERMITTED  whether a link alone may answer [false]
-  HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the database]
+  HANDOFF_SIGNING_KEY_FILE     the key that signs receipts [signing-key.json beside the SQLite
+                               file, otherwise in the working directory]
   HANDOFF_MAX_QUORUM           how many people a request may ask to agree [5]
   HANDOFF_SWEEP_INTERVAL_MS    how often due timers are looked for, 50 or more [500]; a deadline is acted on at
                                most this and a second late, also without traffic
-  HANDOFF_MAX_CONNECTIONS      how many connections to the database, 2 or more [what suits it]
+  HANDOFF_MAX_CONNECTIONS      how many connections to the database, 2 or more [what suits it]; Postgres has
+                               two more, for news between servers
   HANDOFF_RATE_LIMIT_PER_MINUTE  how many calls a minute a credential may make; 0 is without a limit [1000]
   HANDOFF_IDEMPOTENCY_WINDOW   how long a repeat under an idempotency key is recognized, a day or longer [PT24H]
   HANDOFF_CALLBACK_SECRETS     the active secrets that sign callbacks, separated by commas, newest first
@@ -149,6 +167,11 @@ whose schema_ref is not registered is accepted unchecked.";
 
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
+    #[cfg(feature = "planted-faults")]
+    if let Err(failure) = planted::plant() {
+        output::fail(&failure);
+        return ExitCode::FAILURE;
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
@@ -178,10 +201,18 @@ fn perform(command: Command, file: Option<&Path>) -> Result<(), Failure> {
             }
             Command::ObservePageChange { request } => record::observe(file, &request).await,
             Command::DumpEvents { request, long } => record::dump(file, &request, long).await,
+            Command::Canonicalize { document } => canonicalize::run(&document),
+            #[cfg(feature = "planted-faults")]
+            Command::PlantedFaults => planted::list(),
             Command::Config { command: ConfigCommand::Check } => settings::check(file),
             Command::Dev { data, port } => dev::run(data, port).await,
         }
     })
+}
+
+/// Reads a port. Clap's own reader would repeat the value.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "expected a number from 0 to 65535".to_owned())
 }
 
 /// Help and version are answers; everything else is a command line that cannot be used.
@@ -193,8 +224,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
             ExitCode::SUCCESS
         }
         _ => {
-            let text = error.to_string();
-            output::fail(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+            output::fail(command_line::words(error));
             ExitCode::from(2)
         }
     }

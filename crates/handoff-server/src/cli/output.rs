@@ -7,8 +7,13 @@ use std::{
 
 /// Prints a line as the command's result.
 pub(super) fn say(line: impl Display) -> io::Result<()> {
+    write(format_args!("{line}\n"))
+}
+
+/// Prints exactly this as the command's result.
+pub(super) fn write(text: impl Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{line}")?;
+    write!(out, "{text}")?;
     out.flush()
 }
 

@@ -33,11 +33,11 @@ pub(super) async fn dump(file: Option<&Path>, request: &str, long: bool) -> Resu
     Ok(())
 }
 
-/// The request and its tenant. What is no id names none (rule B-3).
+/// The request and its tenant. What is no id, byte for byte, names none (rule B-3).
 async fn find(file: Option<&Path>, request: &str) -> Result<(Engine, OrgId, RequestId), Failure> {
     let store = store::open_existing(&settings::start(file, "warn")?.database_url)?;
     let engine = Engine::builder().store(store).build().await?;
-    let id = RequestId::parse(request.trim()).map_err(|_| Failure::NoRequest)?;
+    let id = RequestId::parse(request).map_err(|_| Failure::NoRequest)?;
     let tenant = engine.tenant_of_request(id).await?;
     Ok((engine, tenant, id))
 }

@@ -15,6 +15,8 @@ pub(super) async fn run(file: Option<&Path>) -> Result<(), Failure> {
 
 /// Serves until a signal asks for the end, and then ends in order.
 pub(super) async fn until_stopped(mut server: Running, mut signals: Signals) -> Result<(), Failure> {
+    #[cfg(feature = "planted-faults")]
+    super::planted::warn();
     tokio::select! {
         () = signals.stop() => {
             server.stop().await;

@@ -9,7 +9,6 @@ use handoff_protocol::{
 };
 
 use super::{Config, LogFormat, sections::inline, setting};
-use crate::database_url::DatabaseUrl;
 
 /// What stands where a secret would.
 const REDACTED: &str = "[redacted]";
@@ -18,14 +17,14 @@ impl Config {
     /// The configuration as a file, one key a line, secrets redacted. What has no value is a comment.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let DatabaseUrl::Sqlite(database) = &self.database_url;
         let path = |path: &std::path::PathBuf| quoted(&path.display().to_string());
         let log = match self.log {
             LogFormat::Text => "text",
             LogFormat::Json => "json",
         };
         let lines = [
-            (&setting::DATABASE_URL, Some(quoted(&format!("sqlite:{}", database.display())))),
+            (&setting::DATABASE_URL, Some(quoted(&self.database_url.to_string()))),
+            (&setting::DATABASE_DIRECT_URL, self.database_direct_url.as_ref().map(|url| quoted(&url.to_string()))),
             (&setting::BIND, Some(quoted(&self.bind.to_string()))),
             (&setting::PUBLIC_BASE, Some(quoted(&self.public_base.of(self.bind)))),
             (&setting::LINK_ONLY_PERMITTED, Some(self.link_only_permitted.to_string())),

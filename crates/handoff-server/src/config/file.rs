@@ -120,7 +120,7 @@ impl Reading<'_> {
                     address.push(self.beside(&path.display().to_string()));
                     address
                 }
-                Err(_) => text.as_ref().into(),
+                Ok(DatabaseUrl::Postgres(_)) | Err(_) => text.as_ref().into(),
             }),
             (Form::Number, DeValue::Integer(number)) if number.radix() == 10 => Some(number.as_str().into()),
             (Form::Switch, DeValue::Boolean(switch)) => Some(switch.to_string().into()),

@@ -28,11 +28,16 @@ impl Config {
     ///
     /// [`PlaceError`] of the first that is not as it must be.
     pub fn check_places(&self) -> Result<(), PlaceError> {
-        let DatabaseUrl::Sqlite(database) = &self.database_url;
-        directory(setting::DATABASE_URL.variable, database)?;
-        if database.is_dir() {
-            let problem = format!("`{}` is a directory; name a file in it", database.display());
-            return Err(ConfigError::new(setting::DATABASE_URL.variable, problem).into());
+        match &self.database_url {
+            DatabaseUrl::Sqlite(database) => {
+                directory(setting::DATABASE_URL.variable, database)?;
+                if database.is_dir() {
+                    let problem = format!("`{}` is a directory; name a file in it", database.display());
+                    return Err(ConfigError::new(setting::DATABASE_URL.variable, problem).into());
+                }
+            }
+            // A place elsewhere: whether it can be reached shows when it is.
+            DatabaseUrl::Postgres(_) => {}
         }
         directory(setting::SIGNING_KEY_FILE.variable, &self.signing_key)?;
         signing_key::load(&self.signing_key)?;

@@ -24,7 +24,10 @@ use super::{
     file::File,
     setting::{self, Setting},
 };
-use crate::{crash_point::CrashPoint, database_url::DatabaseUrl};
+use crate::{
+    crash_point::CrashPoint,
+    database_url::{DatabaseUrl, DatabaseUrlError, PostgresUrl},
+};
 
 impl Config {
     /// Reads the configuration from variables, wherever they come from. An empty variable counts as not set.
@@ -52,6 +55,7 @@ impl Config {
             )
         })?;
         let mut config = Self::new(database_url);
+        source.fill(&setting::DATABASE_DIRECT_URL, read_direct, &mut config.database_direct_url)?;
         source.fill(&setting::BIND, read_bind, &mut config.bind)?;
         source.fill(&setting::PUBLIC_BASE, read_base, &mut config.public_base)?;
         source.fill(&setting::LINK_ONLY_PERMITTED, read_switch, &mut config.link_only_permitted)?;
@@ -129,6 +133,14 @@ impl<F: Fn(&str) -> Option<OsString>> Source<F> {
             *target = value;
         }
         Ok(())
+    }
+}
+
+/// The way past a pooler.
+fn read_direct(text: &str) -> Result<Option<PostgresUrl>, String> {
+    match DatabaseUrl::parse(text) {
+        Ok(DatabaseUrl::Postgres(url)) => Ok(Some(url)),
+        _ => Err(DatabaseUrlError::Postgres.to_string()),
     }
 }
 

@@ -42,6 +42,8 @@ const fn setting(variable: &'static str, key: &'static str, form: Form) -> Setti
 }
 
 pub(super) static DATABASE_URL: Setting = setting("HANDOFF_DATABASE_URL", "database_url", Form::Database);
+pub(super) static DATABASE_DIRECT_URL: Setting =
+    setting("HANDOFF_DATABASE_DIRECT_URL", "database_direct_url", Form::Text);
 pub(super) static BIND: Setting = setting("HANDOFF_BIND", "bind", Form::Text);
 pub(super) static PUBLIC_BASE: Setting = setting("HANDOFF_PUBLIC_BASE", "public_base", Form::Text);
 pub(super) static LINK_ONLY_PERMITTED: Setting =
@@ -64,8 +66,9 @@ pub(super) static LOG: Setting = setting("HANDOFF_LOG", "log", Form::Text);
 pub(super) static LOG_FILTER: Setting = setting("RUST_LOG", "log_filter", Form::Text);
 
 /// All of them.
-pub(super) static ALL: [&Setting; 19] = [
+pub(super) static ALL: [&Setting; 20] = [
     &DATABASE_URL,
+    &DATABASE_DIRECT_URL,
     &BIND,
     &PUBLIC_BASE,
     &LINK_ONLY_PERMITTED,

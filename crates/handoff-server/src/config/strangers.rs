@@ -16,6 +16,8 @@ const ELSEWHERE: [&str; 5] =
 /// share the beginning of the name, and a service of this name gets such variables from some orchestrators.
 pub fn unknown_variables(names: impl IntoIterator<Item = OsString>) -> Vec<String> {
     let known = || setting::ALL.into_iter().map(|setting| setting.variable).chain(ELSEWHERE);
+    #[cfg(feature = "planted-faults")]
+    let known = || known().chain(["HANDOFF_PLANTED_FAULT"]);
     let mut unknown: Vec<String> = names
         .into_iter()
         .filter_map(|name| name.into_string().ok())

@@ -18,7 +18,7 @@ fn a_bad_variable_is_named_and_its_value_is_not_repeated() {
     let database = ("HANDOFF_DATABASE_URL", good.as_str());
     assert!(refused(&[], &[]).starts_with("HANDOFF_DATABASE_URL: not set"));
     for (variable, value) in [
-        ("HANDOFF_DATABASE_URL", "postgres://user:hunter2@db/handoff"),
+        ("HANDOFF_DATABASE_URL", "mysql://user:hunter2@db/handoff"),
         ("HANDOFF_BIND", "hunter2"),
         ("HANDOFF_PUBLIC_BASE", "https://user:hunter2@example.com"),
         ("HANDOFF_LINK_ONLY_PERMITTED", "hunter2"),

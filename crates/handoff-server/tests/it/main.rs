@@ -3,7 +3,10 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod bootstrap;
+mod by_sql;
 mod callbacks;
+mod canonicalizing;
+mod command_line;
 mod config_file;
 mod configuration;
 mod connections;
@@ -14,7 +17,11 @@ mod development;
 mod durability;
 mod failing_surroundings;
 mod home;
+mod planting;
+mod postgres;
 mod reaching;
+mod recipe;
+mod recording;
 mod redaction;
 mod secrets;
 mod serving;

@@ -330,7 +330,7 @@ fn what_operators_record_settles_nothing_and_what_happened_is_one_line_each() {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
-    for words in ["I approve this", "yes", "yes"] {
+    for words in ["I approve this", "--yes", "--yes"] {
         let (well, printed, _) = command(&["inject-channel-message", "--request", &id, "--text", words]);
         let parts: Vec<&str> = printed.split_whitespace().collect();
         assert!(well && parts.len() == 3 && parts[0].starts_with("msg_"), "{printed}");

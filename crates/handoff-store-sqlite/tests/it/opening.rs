@@ -15,7 +15,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
     bench.shell().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(bench.path()).unwrap();
     let error = SqliteStore::open(bench.path(), SqliteOptions::default()).unwrap_err();
-    assert!(matches!(error, OpenError::NewerSchema { found: 99, known: 3 }), "{error}");
+    assert!(matches!(error, OpenError::NewerSchema { found: 99, known: 4 }), "{error}");
     assert!(error.to_string().contains("run the newer program"));
     assert!(matches!(StoreError::from(error), StoreError::NewerSchema { found: 99, .. }));
     assert_eq!(fs::read(bench.path()).unwrap(), before);
@@ -72,7 +72,7 @@ fn many_may_open_a_fresh_file_at_once() {
         }
     });
     let version: u32 = bench.shell().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(version, 3);
+    assert_eq!(version, 4);
     let integrity: String = bench.shell().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(integrity, "ok");
 }

@@ -150,7 +150,7 @@ pub(crate) struct Args {
     remote: Remote,
 }
 
-/// What can happen at the deadline, each with its meaning (rule C-6).
+/// What can happen at the deadline, each with its meaning (rule CL-6).
 fn policies() -> PossibleValuesParser {
     PossibleValuesParser::new([
         PossibleValue::new("escalate").help("ask the next in line, if any; then nothing is allowed"),

@@ -45,6 +45,10 @@ impl Capabilities {
 impl Effects {
     /// Revokes every open grant of a request that ended, and ends its sessions (section 9, rule G-12).
     pub(in crate::decision) fn close_capabilities(&mut self, capabilities: &Capabilities, now: Timestamp) {
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::Fault::GrantsOutliveRequests.is_planted() {
+            return;
+        }
         let cause = self.request.state.as_str();
         for grant in &capabilities.grants {
             self.revoke_grant(grant, capabilities, None, cause, now);

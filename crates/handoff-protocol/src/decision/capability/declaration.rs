@@ -139,6 +139,10 @@ fn without_grants(mut requires: Json) -> Json {
 
 /// Refuses a capability without a type, or with one that is not known (rule D-2).
 pub(in crate::decision) fn check_types(capabilities: &[Json]) -> Result<(), DecisionError> {
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::CapabilityTypeWithoutCode.is_planted() {
+        return Ok(());
+    }
     for (place, capability) in capabilities.iter().enumerate() {
         let name = capability.get("type").and_then(Json::as_str);
         if !name.is_some_and(|name| Capability::TYPES.contains(&name)) {
@@ -191,6 +195,8 @@ pub(in crate::decision) fn check_uses(
                 && principal.id() == Some(session.principal_id)
         })
     };
+    #[cfg(feature = "planted-faults")]
+    let own = |used: &CapabilityUse| own(used) || crate::planted::Fault::ForeignSessionsAccepted.is_planted();
     match uses.iter().position(|used| !own(used)) {
         None => Ok(()),
         Some(place) => Err(DecisionError::invalid(

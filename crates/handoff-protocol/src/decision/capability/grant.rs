@@ -66,7 +66,10 @@ impl Grant {
 
     /// Refuses a grant that was revoked or whose time is over (rule G-7, steps 2 and 3).
     pub(super) fn check_open(&self, now: Timestamp) -> Result<(), DecisionError> {
-        if self.revoked_at.is_some() {
+        let is_revoked = self.revoked_at.is_some();
+        #[cfg(feature = "planted-faults")]
+        let is_revoked = is_revoked && !crate::planted::Fault::RevokedGrantResolves.is_planted();
+        if is_revoked {
             return Err(DecisionError::CapabilityNotFound);
         }
         self.check_readable(now)
@@ -79,12 +82,16 @@ impl Grant {
             return refuse(Lacking::Scope(scope));
         }
         let needed = role_for(scope);
+        #[cfg(feature = "planted-faults")]
+        let needed = if crate::planted::Fault::ViewersDrive.is_planted() { Role::Viewer } else { needed };
         if principal.role < needed { refuse(Lacking::Role(needed)) } else { Ok(()) }
     }
 
     /// Refuses whoever comes after the person that holds it (rule G-7, step 5).
     pub(super) fn check_holder(&self, principal: &Principal) -> Result<(), DecisionError> {
         let held_by_another = self.bound_principal_id.is_some() && self.bound_principal_id != principal.id();
+        #[cfg(feature = "planted-faults")]
+        let held_by_another = held_by_another && !crate::planted::Fault::HeldGrantResolves.is_planted();
         if held_by_another && self.max_holders <= 1 {
             return Err(DecisionError::GrantAlreadyHeld { request_id: self.request_id });
         }
@@ -143,6 +150,8 @@ pub(in crate::decision) fn granted(
         };
         let kept = there.iter().filter(fits).find(|grant| !granted.open.contains(&grant.handle));
         let handle = kept.map_or_else(|| context.mint.unguessable(), |grant| grant.handle);
+        #[cfg(feature = "planted-faults")]
+        let handle = clients_handle(&declared.json, place).unwrap_or(handle);
         if kept.is_none() {
             let ttl = limits.grant_ttl(capability.ttl, attempt_ttl);
             granted.minted.push(Grant {
@@ -173,6 +182,13 @@ pub(in crate::decision) fn granted(
         }
     }
     Ok(granted)
+}
+
+/// The handle that a client wrote, where it could be one.
+#[cfg(feature = "planted-faults")]
+fn clients_handle(declared: &Json, place: usize) -> Option<GrantHandle> {
+    let written = declared.get("capabilities")?.as_array()?.get(place)?.get("handle")?.as_str()?;
+    GrantHandle::parse(written).ok().filter(|_| crate::planted::Fault::ClientHandleKept.is_planted())
 }
 
 impl CapabilityLimits {

@@ -1,0 +1,149 @@
+//! The way into the database: a pool of connections, and what becomes of a call when one of them is lost.
+
+use std::{future::Future, str::FromStr as _, time::Duration};
+
+use handoff_engine::store::StoreError;
+use sqlx::{
+    Acquire as _, ConnectOptions as _, Postgres,
+    pool::PoolConnection,
+    postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow},
+    query::Query,
+};
+
+use crate::{
+    error::{Failure, OpenError},
+    gate::Gate,
+    options::PostgresOptions,
+};
+
+/// How often a call is tried on another connection.
+pub(crate) const ATTEMPTS: u32 = 4;
+
+/// What our connections are called among the server's.
+const NAME: &str = "handoff";
+
+/// A question with its values.
+pub(crate) type Question<'q> = Query<'q, Postgres, PgArguments>;
+
+/// The pool, and the gate before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pool: PgPool,
+    gate: Gate,
+    pooled: bool,
+    answer_within: Duration,
+}
+
+/// Reads an address.
+pub(crate) fn address(url: &str, pooled: bool) -> Result<PgConnectOptions, OpenError> {
+    // What is asked is our own business, and its values are somebody else's: neither belongs in a log.
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| OpenError::Address)?
+        .application_name(NAME)
+        .disable_statement_logging();
+    if !pooled {
+        return Ok(options);
+    }
+    // What a pooler hands on from one client to the next must not be spoken of: prepared statements, and a parameter that
+    // poolers do not know.
+    Ok(options.statement_cache_capacity(0).extra_float_digits(None))
+}
+
+impl Link {
+    /// Connects to nothing yet.
+    pub(crate) fn new(address: PgConnectOptions, options: &PostgresOptions) -> Self {
+        let gate = Gate::new(address.clone());
+        let at_the_door = gate.clone();
+        let pool = PgPoolOptions::new()
+            .max_connections(options.connections.max(1))
+            .acquire_timeout(options.acquire_within)
+            // A round trip for every call; what is lost is noticed, and tried again on another.
+            .test_before_acquire(false)
+            .before_acquire(move |_, about| {
+                let fresh = !at_the_door.outdates(about.age);
+                Box::pin(async move { Ok(fresh) })
+            })
+            .connect_lazy_with(address);
+        Self { pool, gate, pooled: options.pooled, answer_within: options.answer_within }
+    }
+
+    /// A connection, unless the database cannot be reached.
+    pub(crate) async fn connection(&self) -> Result<PoolConnection<Postgres>, Failure> {
+        self.gate.pass().await?;
+        tokio::select! {
+            taken = self.pool.acquire() => taken.map_err(Failure::from),
+            shut = self.gate.shut() => Err(shut),
+        }
+    }
+
+    /// Notes that a connection was lost, and waits until it is known whether there are others.
+    pub(crate) async fn lost(&self) -> Result<(), Failure> {
+        self.gate.lost();
+        self.gate.pass().await
+    }
+
+    /// Asks one question in a transaction of its own. Whoever asks must not mind that it is asked twice.
+    pub(crate) async fn ask<'q>(&self, question: impl Fn() -> Question<'q> + Send) -> Result<Vec<PgRow>, StoreError> {
+        let mut attempts = ATTEMPTS;
+        loop {
+            attempts = attempts.saturating_sub(1);
+            match self.ask_once(question()).await {
+                Ok(rows) => return Ok(rows),
+                Err(Failure::Lost(reason)) => {
+                    self.lost().await?;
+                    if attempts == 0 {
+                        return Err(StoreError::Unavailable(reason));
+                    }
+                }
+                Err(Failure::Raced(_)) if attempts > 0 => {}
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+    }
+
+    async fn ask_once(&self, question: Question<'_>) -> Result<Vec<PgRow>, Failure> {
+        let mut connection = self.connection().await?;
+        let asked = within(self.answer_within, async {
+            if !self.pooled {
+                return question.fetch_all(&mut *connection).await;
+            }
+            // A pooler changes the server's connection between two transactions, and without one between preparing a
+            // statement and running it.
+            let mut transaction = connection.begin().await?;
+            let rows = question.persistent(false).fetch_all(&mut *transaction).await?;
+            transaction.commit().await?;
+            Ok(rows)
+        })
+        .await;
+        if matches!(asked, Err(Failure::Lost(_))) {
+            discard(connection);
+        }
+        asked
+    }
+
+    /// How long a statement may go unanswered.
+    pub(crate) const fn answer_within(&self) -> Duration {
+        self.answer_within
+    }
+
+    /// Whether statements must not be left prepared.
+    pub(crate) const fn pooled(&self) -> bool {
+        self.pooled
+    }
+}
+
+/// Waits for an answer no longer than that: a connection that says nothing is lost.
+pub(crate) async fn within<T>(
+    longest: Duration,
+    answer: impl Future<Output = sqlx::Result<T>> + Send,
+) -> Result<T, Failure> {
+    match tokio::time::timeout(longest, answer).await {
+        Ok(answered) => answered.map_err(Failure::from),
+        Err(_) => Err(Failure::Lost("the database does not answer".to_owned())),
+    }
+}
+
+/// Closes a connection that cannot be used again, without asking it.
+pub(crate) fn discard(connection: PoolConnection<Postgres>) {
+    drop(connection.detach());
+}

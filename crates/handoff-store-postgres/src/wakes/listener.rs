@@ -1,0 +1,131 @@
+//! Hears what other nodes committed.
+
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use super::{
+    CHANNEL, Wakes,
+    notice::{self, Notice},
+};
+
+/// How often a node speaks to itself.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// How soon a connection that was lost is made again.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// How a listener is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hearing {
+    /// How long a node's word to itself may take to come back.
+    pub(crate) within: Duration,
+    /// How often every waiter looks again while nothing can be heard.
+    pub(crate) look_again: Duration,
+}
+
+/// Hears for as long as the store is there.
+///
+/// Whenever the connection is lost or made again every waiter looks again, since nobody knows what went unheard. It counts
+/// as lost when it ends, and when a word that this node sends to itself over it does not come back: a connection that was
+/// dropped in silence, or one that a pooler gave to somebody else, hears nothing and says nothing.
+pub(crate) async fn listen(wakes: Wakes, address: PgConnectOptions, hearing: Hearing) {
+    let mut ear = Ear { wakes, hearing, told: false };
+    let mut looked = Instant::now();
+    loop {
+        let reason = match timeout(hearing.within, open(&address)).await {
+            Ok(Ok(mut listener)) => {
+                ear.wakes.missed();
+                let reason = ear.hear(&mut listener).await;
+                ear.wakes.missed();
+                looked = Instant::now();
+                reason
+            }
+            Ok(Err(_)) => "there is no connection",
+            Err(_) => "the database does not answer",
+        };
+        ear.tell_lost(reason);
+        if looked.elapsed() >= hearing.look_again {
+            ear.wakes.missed();
+            looked = Instant::now();
+        }
+        sleep(RETRY).await;
+    }
+}
+
+async fn open(address: &PgConnectOptions) -> sqlx::Result<PgListener> {
+    // A listener wants a pool; this one has room for nothing else.
+    let pool = PgPoolOptions::new().max_connections(1).test_before_acquire(false).connect_lazy_with(address.clone());
+    let mut listener = PgListener::connect_with(&pool).await?;
+    listener.ignore_pool_close_event(true);
+    listener.eager_reconnect(false);
+    // A node's word to itself need not survive a crash of the server.
+    sqlx::query("SET synchronous_commit = off").execute(&mut listener).await?;
+    listener.listen(CHANNEL).await?;
+    Ok(listener)
+}
+
+struct Ear {
+    wakes: Wakes,
+    hearing: Hearing,
+    /// Whether it was said that nothing is heard.
+    told: bool,
+}
+
+impl Ear {
+    /// Hears until the connection counts as lost, and says why it does.
+    async fn hear(&mut self, listener: &mut PgListener) -> &'static str {
+        let mut ticks = interval(BEAT.min(self.hearing.within));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut number, mut sent) = (0_u64, None::<Instant>);
+        loop {
+            tokio::select! {
+                heard = listener.try_recv() => match heard {
+                    Ok(Some(notification)) => match notice::read(&self.wakes.0.node, notification.payload()) {
+                        Notice::Told(told) => self.wakes.told_by_others(told),
+                        Notice::Own => {}
+                        Notice::Beat(beat) if beat == number => {
+                            sent = None;
+                            self.tell_back();
+                        }
+                        Notice::Beat(_) => {}
+                    },
+                    Ok(None) => return "the connection ended",
+                    Err(_) => return "the connection broke",
+                },
+                _ = ticks.tick() => match sent {
+                    Some(sent) if sent.elapsed() > self.hearing.within => {
+                        return "a notification to this node itself did not come back; a pooler may stand in between";
+                    }
+                    Some(_) => {}
+                    None => {
+                        number = number.wrapping_add(1);
+                        let word = notice::beat(&self.wakes.0.node, number);
+                        let say = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(word).execute(&mut *listener);
+                        match timeout(self.hearing.within, say).await {
+                            Ok(Ok(_)) => sent = Some(Instant::now()),
+                            Ok(Err(_)) => return "the connection broke",
+                            Err(_) => return "the connection says nothing any more",
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    fn tell_lost(&mut self, reason: &str) {
+        if !self.told {
+            let every = self.hearing.look_again;
+            tracing::warn!("notifications of other nodes are not heard: {reason}; waiters look again every {every:?}");
+            self.told = true;
+        }
+    }
+
+    fn tell_back(&mut self) {
+        if self.told {
+            tracing::info!("notifications of other nodes are heard again");
+            self.told = false;
+        }
+    }
+}
