@@ -20,6 +20,7 @@
 //! | `queue`, `batch`, `member` | who waits to write, their physical transactions, what takes part in them |
 //! | `load`, `overlay`, `flush` | what a batch reads, what it comes to, how that is written |
 //! | `timers`, `blobs`, `read` | everything that is one question |
+//! | `inspect` | everything of a tenant at once |
 //! | `wakes` | who is told of commits, on this node and on others |
 //! | `codec` | how values are written in columns |
 //!
@@ -39,6 +40,7 @@ mod codec;
 mod error;
 mod flush;
 mod gate;
+mod inspect;
 mod link;
 mod load;
 mod member;

@@ -74,12 +74,12 @@ impl PostgresStore {
         self.writers.counters.read()
     }
 
-    fn link(&self) -> &Link {
+    pub(crate) fn link(&self) -> &Link {
         &self.writers.link
     }
 
     /// The time that stands for the database's, if one does.
-    fn now(&self) -> Option<Timestamp> {
+    pub(crate) fn now(&self) -> Option<Timestamp> {
         self.writers.options.clock.as_ref().map(|clock| clock.now())
     }
 }

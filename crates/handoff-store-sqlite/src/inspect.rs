@@ -11,7 +11,8 @@ use rusqlite::{Connection, Row};
 use crate::{codec, error::Failure, load, read, store::SqliteStore};
 
 /// Where a tenant can have rows. The head is not enough: damage may have taken that and left the rest.
-const TENANTS: &str = "SELECT tenant FROM tenants UNION SELECT tenant FROM records UNION SELECT tenant FROM record_index
+const TENANTS: &str =
+    "SELECT tenant FROM tenants UNION SELECT tenant FROM records UNION SELECT tenant FROM record_index
     UNION SELECT tenant FROM chain_entries UNION SELECT tenant FROM events UNION SELECT tenant FROM timers
     UNION SELECT tenant FROM blobs ORDER BY tenant";
 

@@ -80,7 +80,13 @@ impl SqliteStore {
         };
         let thread = thread::Builder::new().name("handoff-store-write".to_owned());
         let thread = thread.spawn(move || writer.work(&members))?;
-        Ok(Self { readers, writer: WriterHandle { queue: Some(queue), thread: Some(thread) }, wakes, counters, options })
+        Ok(Self {
+            readers,
+            writer: WriterHandle { queue: Some(queue), thread: Some(thread) },
+            wakes,
+            counters,
+            options,
+        })
     }
 
     /// What the store did since it was opened, to see how many transactions share a commit.

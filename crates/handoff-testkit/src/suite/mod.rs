@@ -39,6 +39,7 @@
 //! | [`tenants`] | nothing of one tenant shows in another |
 //! | [`wakes`] | commits wake, on other handles as well |
 //! | [`durability`] | what was acknowledged outlives the store |
+//! | [`inspecting`] | what a store that shows everything shows; apart from the macro |
 
 #![expect(clippy::panic, clippy::expect_used, clippy::indexing_slicing, reason = "a suite of tests fails by panicking")]
 
@@ -50,6 +51,7 @@ pub mod claims;
 pub mod documents;
 pub mod durability;
 pub mod events;
+pub mod inspecting;
 pub mod model;
 pub mod scans;
 pub mod steps;
