@@ -1,12 +1,19 @@
 //! Commands for whoever runs the server: they open its store directly, beside it if it runs.
 
+use std::sync::Arc;
+
 use clap::Args;
 use handoff_engine::{
     Engine,
     identity::{Member, MemberKind},
+    store::{Inspect, Store},
 };
 use handoff_protocol::id::{OrgId, PrincipalId, UserId};
-use handoff_server::{DatabaseUrl, store};
+use handoff_server::{
+    DatabaseUrl,
+    store::{self, StoreOpenError},
+};
+use tokio::task::JoinHandle;
 
 use crate::{failure::Failure, output};
 
@@ -52,6 +59,13 @@ impl StoreArgs {
         Ok(Operator { engine, tenant })
     }
 
+    /// Opens a store that is there to look at everything in it, with the tenant that was named.
+    pub(crate) async fn open_to_inspect(&self) -> Result<(Arc<dyn Inspect>, Option<OrgId>), Failure> {
+        let url = self.url()?;
+        let store = opened(tokio::task::spawn_blocking(move || store::open_to_inspect(&url))).await?;
+        Ok((store, self.tenant))
+    }
+
     /// Opens a store for adding to it: what is missing, the store and its first tenant, is made.
     pub(crate) async fn open_or_create(&self) -> Result<Operator, Failure> {
         let url = self.url()?;
@@ -70,14 +84,16 @@ impl StoreArgs {
     }
 }
 
-async fn engine(
-    opening: tokio::task::JoinHandle<Result<std::sync::Arc<dyn handoff_engine::store::Store>, store::StoreOpenError>>,
-) -> Result<Engine, Failure> {
-    let store = opening
+async fn engine(opening: JoinHandle<Result<Arc<dyn Store>, StoreOpenError>>) -> Result<Engine, Failure> {
+    let store = opened(opening).await?;
+    Engine::builder().store(store).build().await.map_err(|error| Failure::failed(error.to_string()))
+}
+
+async fn opened<S>(opening: JoinHandle<Result<S, StoreOpenError>>) -> Result<S, Failure> {
+    opening
         .await
         .map_err(|error| Failure::failed(format!("opening the store was interrupted: {error}")))?
-        .map_err(|error| Failure::failed(error.to_string()))?;
-    Engine::builder().store(store).build().await.map_err(|error| Failure::failed(error.to_string()))
+        .map_err(|error| Failure::failed(error.to_string()))
 }
 
 fn more_than_one(tenants: &[OrgId]) -> Failure {

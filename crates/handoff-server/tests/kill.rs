@@ -109,7 +109,8 @@ fn kill_repeatedly(rounds: u32) {
         let server = Handoffd::serve(&database, &[]);
         check_acknowledged(&mut server.connect(), &tenant, &acknowledged);
         let answers = check_whole(&database, &tenant);
-        check_chain(&database, &["verify-chain", "--tenant", &tenant.id.to_string()]);
+        check_stored(&database, &["verify-chain", "--tenant", &tenant.id.to_string()]);
+        check_stored(&database, &["fsck", "--tenant", &tenant.id.to_string()]);
         server.terminate();
         assert!(server.wait().0.success());
 
@@ -125,7 +126,8 @@ fn kill_repeatedly(rounds: u32) {
         );
         total.extend(acknowledged);
     }
-    check_chain(&database, &["verify-chain"]);
+    check_stored(&database, &["verify-chain"]);
+    check_stored(&database, &["fsck"]);
     println!(
         "{rounds} kills with seed {seed}: {} raises, {} answers, {} acks and {} redemptions acknowledged, none lost; \
          {stored} answers stored, {unacknowledged} of them whose acknowledgement died with the server",
@@ -298,7 +300,8 @@ fn check_whole(database: &Path, tenant: &Tenant) -> usize {
     answered.len()
 }
 
-fn check_chain(database: &Path, arguments: &[&str]) {
+/// A command that looks at what is stored finds every tenant sound.
+fn check_stored(database: &Path, arguments: &[&str]) {
     let output = run(arguments, &[("HANDOFF_DATABASE_URL", &url(database))]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.lines().all(|line| line.contains(" OK ")), "{text}");

@@ -81,6 +81,10 @@ async fn snapshot(link: &Link, tenant: TenantId, now: Option<Timestamp>) -> Resu
         let chain = ChainName::new(codec::string(&row, "chain")?);
         found.chains.entry(chain).or_default().push(entry(&row)?);
     }
+    let sql = "SELECT chain, height FROM erasures WHERE tenant = $1";
+    for row in ask(&mut transaction, sql, &of_tenant).await? {
+        found.erased.insert((ChainName::new(codec::string(&row, "chain")?), codec::count(&row, "height")?));
+    }
     let sql = "SELECT sequence, type, subject, at, data FROM events WHERE tenant = $1 ORDER BY sequence";
     for row in ask(&mut transaction, sql, &of_tenant).await? {
         found.events.push(StoredEvent {

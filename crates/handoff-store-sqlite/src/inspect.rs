@@ -51,6 +51,9 @@ fn snapshot(connection: &Connection, tenant: TenantId, now: Timestamp) -> Result
         let entries = read::chain(connection, &name, &chain, all)?;
         found.chains.insert(chain, entries);
     }
+    let sql = "SELECT chain, height FROM erasures WHERE tenant = ?1";
+    found.erased =
+        rows(connection, sql, of_tenant, |row| Ok((ChainName::new(row.get::<_, String>(0)?), codec::count(row, 1)?)))?;
     found.events = read::events(connection, &name, 0, usize::MAX)?;
     let sql = "SELECT key, due, action, epoch, claimed_until FROM timers WHERE tenant = ?1";
     found.timers = rows(connection, sql, of_tenant, |row| {

@@ -18,6 +18,14 @@ pub(super) fn check(facts: &Facts<'_>, trust: &Trust, report: &mut Report) {
         let follows = Some(entry.height) == previous.height.checked_add(1) && entry.previous == previous.digest;
         report.expect(follows, (CHECK, "E-7"), entry.height, || "does not follow the entry before it".to_owned());
         previous = handoff_protocol::chain::Head { height: entry.height, digest: entry.digest };
+        let erased = facts.snapshot.erased.contains(&(RECEIPTS, entry.height));
+        report.expect(entry.body.is_none() == erased, (CHECK, "E-8"), entry.height, || {
+            match entry.body {
+                None => "has lost its body, and nothing says that it was erased",
+                Some(_) => "was erased and has its body still",
+            }
+            .to_owned()
+        });
     }
     if entries.len() == facts.receipts.len() {
         let mut verifier = ChainVerifier::from_genesis();

@@ -8,6 +8,7 @@ use handoff_protocol::{
         Request, Signal, Waiter,
         capability::{Grant, GrantSession},
     },
+    id::OrgId,
     signature::Jwks,
 };
 
@@ -84,4 +85,11 @@ impl Stand<'_> {
 pub fn published_keys(system: &Snapshot) -> Jwks {
     let keys = records::<SigningKeyStatus>(system).filter_map(|record| document::read::<SigningKeyStatus>(record).ok());
     Jwks { keys: keys.map(|kept| kept.document.jwk).collect() }
+}
+
+/// The tenants that a snapshot of the system tenant names, also those that nothing was written for.
+#[must_use]
+pub fn known_tenants(system: &Snapshot) -> Vec<OrgId> {
+    let tenants = records::<TenantRecord>(system).filter_map(|record| document::read::<TenantRecord>(record).ok());
+    tenants.map(|kept| kept.document.org_id).collect()
 }

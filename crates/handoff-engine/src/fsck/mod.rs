@@ -37,7 +37,7 @@ use std::fmt;
 use handoff_protocol::signature::{Jwks, KeySet};
 
 use self::facts::Facts;
-pub use self::index::published_keys;
+pub use self::index::{known_tenants, published_keys};
 use crate::store::Snapshot;
 
 /// Something that must not be.

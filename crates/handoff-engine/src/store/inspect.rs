@@ -1,6 +1,9 @@
 //! Reading everything of a tenant at once, for whoever checks a store.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use handoff_protocol::{id::TenantId, timestamp::Timestamp};
@@ -45,6 +48,8 @@ pub struct Snapshot {
     pub index: BTreeMap<IndexRow, RecordKey>,
     /// Every chain, lowest height first.
     pub chains: BTreeMap<ChainName, Vec<ChainEntry>>,
+    /// The entries whose bodies were erased, by chain and height.
+    pub erased: BTreeSet<(ChainName, u64)>,
     /// Every event, in order.
     pub events: Vec<StoredEvent>,
     /// Every timer.
@@ -84,6 +89,7 @@ impl Snapshot {
             records: BTreeMap::new(),
             index: BTreeMap::new(),
             chains: BTreeMap::new(),
+            erased: BTreeSet::new(),
             events: Vec::new(),
             timers: BTreeMap::new(),
             blobs: Vec::new(),

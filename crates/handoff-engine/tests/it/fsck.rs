@@ -170,6 +170,12 @@ const BAD: &[Bad] = &[
             request.as_object_mut().unwrap().remove("corrections");
         });
     }),
+    ("chain", "a body that is gone and was not erased", |snapshot| {
+        snapshot.chains.get_mut(&RECEIPTS).unwrap().last_mut().unwrap().body = None;
+    }),
+    ("chain", "an erased body that is there", |snapshot| {
+        snapshot.erased.insert((RECEIPTS, 1));
+    }),
     ("chain", "an entry that is missing", |snapshot| {
         snapshot.chains.get_mut(&RECEIPTS).unwrap().remove(1);
     }),

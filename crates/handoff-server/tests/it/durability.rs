@@ -3,7 +3,7 @@
 use std::{fs, process::Command};
 
 use crate::support::{
-    process::{Handoffd, under, url},
+    process::{Handoffd, run, under, url},
     tenant::Tenant,
 };
 
@@ -52,5 +52,8 @@ fn an_acknowledged_answer_was_synced_to_the_disk() {
         assert!(after >= before + 2, "a raise and an answer, each acknowledged after a sync");
         before = after;
     }
+    drop(server);
+    let checked = run(&["fsck"], &[("HANDOFF_DATABASE_URL", &url)]);
+    assert!(checked.status.success(), "what was killed left a sound store: {checked:?}");
     println!("{before} syncs in all for {} writes that were acknowledged one after another", 2 * CALLS);
 }

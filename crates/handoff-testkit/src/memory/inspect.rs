@@ -41,6 +41,7 @@ impl Inspect for MemoryStore {
                 records: tenant.records.iter().map(|(key, record)| (key.clone(), record.clone())).collect(),
                 index: index.collect(),
                 chains,
+                erased: tenant.erasures.iter().map(|(place, _)| place.clone()).collect(),
                 events: tenant.events.iter().map(|(_, event)| event.clone()).collect(),
                 timers: timers.collect(),
                 blobs: blobs.collect(),
