@@ -16,6 +16,7 @@ mod inbox;
 mod keys;
 mod leases;
 mod listing;
+mod model;
 mod people;
 mod races;
 mod reaching;

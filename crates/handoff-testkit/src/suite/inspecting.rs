@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use handoff_engine::{
     clock::Clock as _,
-    store::{BlobWrite, Inspect, RecordWrite, Snapshot, Store, StoredTimer, TimerWrite, WriteSet},
+    store::{BlobWrite, Erasure, Inspect, RecordWrite, Snapshot, Store, StoredTimer, TimerWrite, WriteSet},
 };
 
 use super::bench::{
@@ -45,6 +45,7 @@ fn same(shown: &Snapshot, expected: &Snapshot) {
     assert_eq!(shown.records, expected.records, "{name}: records");
     assert_eq!(shown.index, expected.index, "{name}: index rows");
     assert_eq!(shown.chains, expected.chains, "{name}: chains");
+    assert_eq!(shown.erased, expected.erased, "{name}: erasures");
     assert_eq!(shown.events, expected.events, "{name}: events");
     assert_eq!(shown.blobs, expected.blobs, "{name}: blobs");
     // Each store counts its epochs by itself.
@@ -84,6 +85,8 @@ async fn write(store: &Arc<dyn Store>, clock: &VirtualClock) {
         commit(store, tenant, records([moved])).await;
         let gone = RecordWrite::Delete { key: key("two"), seen: 1, unindex: vec![row([0, 255])] };
         commit(store, tenant, records([gone])).await;
+        let erasure = Erasure { chain: CHAIN, height: 1, reason: "asked for".to_owned() };
+        commit(store, tenant, WriteSet { erasures: vec![erasure], ..WriteSet::default() }).await;
         commit(store, tenant, timers([TimerWrite::Remove { key: timer("never") }])).await;
         let unkept = blob(tenant, "unkept", b"unkept");
         store.put_blob(unkept).await.expect("a blob is put");
