@@ -75,9 +75,10 @@ pub(crate) fn many(run: &Run) -> Result<(), Failure> {
     seeds(run, MANY_SEEDS)
 }
 
-/// Plays every crash point.
+/// Plays every crash point, in virtual time and then with real files and processes that die.
 pub(crate) fn crash(run: &Run) -> Result<(), Failure> {
-    show(simulator(run).args(["crash", "--jobs", &jobs(None)]))
+    show(simulator(run).args(["crash", "--jobs", &jobs(None)]))?;
+    show(simulator(run).args(["kill", "--jobs", &jobs(None)]))
 }
 
 fn seeds(run: &Run, count: u64) -> Result<(), Failure> {

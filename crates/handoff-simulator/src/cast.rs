@@ -60,19 +60,25 @@ impl Cast {
                 let token = engine.issue_key(id, holder, NewCredential::default()).await?;
                 tenant.machines.push(token.expose().clone());
             }
-            let mut directory = Directory::default();
-            for (place, role) in ROLES.into_iter().enumerate() {
+            for role in ROLES {
                 let person = engine.create_person(id, "a person", role).await?;
                 let token = engine.issue_key(id, PrincipalId::User(person), NewCredential::default()).await?;
                 tenant.people.push(Member { id: person, token: token.expose().clone(), role });
-                directory = directory.with_person(listed(person, place));
             }
-            let group = tenant.people.iter().take(3).map(|person| person.id).collect();
-            directories.push((id, directory.with_group("ops", group)));
+            let people: Vec<UserId> = tenant.people.iter().map(|person| person.id).collect();
+            directories.push((id, directory(&people)));
             tenants.push(tenant);
         }
         Ok((Self { tenants }, directories))
     }
+}
+
+/// How people are reached: each in their way, and the first three as a group.
+#[must_use]
+pub fn directory(people: &[UserId]) -> Directory {
+    let listed = people.iter().enumerate().map(|(place, id)| listed(*id, place));
+    let directory = listed.fold(Directory::default(), Directory::with_person);
+    directory.with_group("ops", people.iter().take(3).copied().collect())
 }
 
 /// A person whom some channels reach: the last has no address, and one never confirmed theirs.

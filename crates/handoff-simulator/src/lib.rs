@@ -14,6 +14,7 @@
 //! | [`shrink`] | a plan that fails made small |
 //! | [`campaign`], [`kept`] | many seeds, one after another, and those that failed once |
 //! | [`script`], [`crash`] | forty stories, and each of them with every call of the store gone wrong |
+//! | [`killed`] | the same stories over a real file, in a process that dies at every call |
 //!
 //! It is a crate of its own, apart from the testkit that authors of stores use: it has a binary, and it needs Tokio's virtual
 //! clock, which nothing that ships should carry.
@@ -28,6 +29,7 @@ pub mod crash;
 pub mod faults;
 pub mod history;
 pub mod kept;
+pub mod killed;
 pub mod node;
 pub mod op;
 pub mod ops;

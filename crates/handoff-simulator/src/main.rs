@@ -12,6 +12,7 @@ use handoff_simulator::{
     campaign::{Campaign, Tally, play_all},
     crash,
     kept::kept_seeds,
+    killed,
     plan::Plan,
     run::play,
     shrink::shrink,
@@ -78,6 +79,26 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         jobs: usize,
     },
+    /// The same with a real file and a process that dies, at every call and at every moment around it
+    Kill {
+        /// How many are told at once
+        #[arg(long, default_value_t = 1)]
+        jobs: usize,
+    },
+    /// Be the process that dies
+    #[command(hide = true)]
+    Node(killed::node::Start),
+}
+
+/// What `node` is told is not for people.
+fn serve(start: &killed::node::Start) -> bool {
+    match killed::node::serve(start) {
+        Ok(()) => true,
+        Err(error) => {
+            println!("{error}");
+            false
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -92,6 +113,8 @@ fn main() -> ExitCode {
             one(&plan.without(&set(&without_operations), &set(&without_faults)), trace)
         }
         Command::Crash { jobs } => crash_points(jobs),
+        Command::Kill { jobs } => killed_processes(jobs),
+        Command::Node(start) => serve(&start),
     };
     if ended_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -227,5 +250,33 @@ fn crash_points(jobs: usize) -> bool {
     }
     let took = began.elapsed().as_secs_f64();
     println!("{} stories, {} runs, {} failures, {took:.0} s", tally.stories, tally.runs, tally.failed.len());
+    tally.failed.is_empty()
+}
+
+fn killed_processes(jobs: usize) -> bool {
+    let began = Instant::now();
+    let Ok(program) = std::env::current_exe() else { return false };
+    let progress = |tally: &killed::points::Tally, name: &str| {
+        println!("{} stories, {} runs, {} failed: {name}", tally.stories, tally.runs, tally.failed.len());
+    };
+    let tally = match killed::points::every_story(jobs, &program, progress) {
+        Ok(tally) => tally,
+        Err(error) => {
+            println!("{error}");
+            return false;
+        }
+    };
+    for (name, death, wrong) in tally.failed.iter().take(40) {
+        let place = death.map_or_else(String::new, |death| format!(", {} call {}", death.moment.name(), death.at));
+        println!("{name}{place}: {wrong}");
+    }
+    let took = began.elapsed().as_secs_f64();
+    println!(
+        "{} stories over real files, {} runs, {} processes that died, {} failures, {took:.0} s",
+        tally.stories,
+        tally.runs,
+        tally.deaths,
+        tally.failed.len()
+    );
     tally.failed.is_empty()
 }

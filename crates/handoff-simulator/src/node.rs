@@ -59,28 +59,25 @@ async fn build(world: &Arc<World>, node: usize) -> Option<Engine> {
     let store: Arc<dyn Store> = Arc::new(NodeStore::new(Arc::clone(world), node));
     let clock = world.node(node)?.clock.clone();
     let entropy = handoff_testkit::SeededEntropy::new(world.draw("entropy"));
-    let ports = &world.ports;
-    let mut builder = Engine::builder()
+    let builder = Engine::builder()
         .store(store)
         .clock(Arc::new(clock))
         .entropy(Arc::new(entropy))
         .spawner(world.scheduler.spawner(node))
-        .policy(policy()?)
-        .callbacks(Arc::clone(&ports.receivers) as _)
-        .directory(Arc::clone(&ports.directory) as _)
-        .default_capability_provider(Arc::clone(&ports.provider) as _)
-        .default_sink(Arc::clone(&ports.sink) as _);
-    for channel in &ports.channels {
-        builder = builder.channel(Arc::clone(channel) as _);
-    }
+        .policy(policy()?);
+    let mut builder = world.ports.plug_into(builder);
     if world.plan.knobs.signs {
-        let key = SigningKey::from_seed(KeyId::from_ulid(Ulid::from_u128(7)), &Secret::new([7; 32]));
-        builder = builder.signer(Arc::new(key));
+        builder = builder.signer(Arc::new(key()));
     }
     builder.build().await.ok()
 }
 
-fn policy() -> Option<Policy> {
+/// What receipts are signed with.
+pub(crate) fn key() -> SigningKey {
+    SigningKey::from_seed(KeyId::from_ulid(Ulid::from_u128(7)), &Secret::new([7; 32]))
+}
+
+pub(crate) fn policy() -> Option<Policy> {
     let secrets: Vec<CallbackSecret> = SECRETS.iter().filter_map(|text| CallbackSecret::new(*text).ok()).collect();
     let key = ContinuationKey::parse(&format!("a:{}", "a".repeat(64))).ok()?;
     Some(Policy {

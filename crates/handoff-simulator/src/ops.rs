@@ -1,7 +1,7 @@
 //! What each operation does: it is made up from what clients know, called, and what comes back is noted.
 
 mod asking;
-mod bodies;
+pub(crate) mod bodies;
 mod deciding;
 mod reaching;
 mod scripted;

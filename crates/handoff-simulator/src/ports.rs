@@ -10,6 +10,8 @@ mod trouble;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use handoff_engine::Builder;
+
 pub use self::{
     channel::Pager,
     directory::Rolodex,
@@ -39,7 +41,16 @@ impl Ports {
     /// Ports that share one world's trouble.
     #[must_use]
     pub fn new(seed: u64, knobs: &Knobs) -> Self {
-        let trouble = Trouble::new(seed, knobs.ports, knobs.receivers);
+        Self::with(Trouble::new(seed, knobs.ports, knobs.receivers))
+    }
+
+    /// Ports that do what they should, and at once.
+    #[must_use]
+    pub fn at_once() -> Self {
+        Self::with(Trouble::none())
+    }
+
+    fn with(trouble: Trouble) -> Self {
         Self {
             directory: Arc::new(Rolodex::new(trouble.clone())),
             channels: vec![
@@ -51,6 +62,17 @@ impl Ports {
             sink: Arc::new(Vault::new(trouble.clone())),
             trouble,
         }
+    }
+
+    /// An engine with these ports.
+    #[must_use]
+    pub fn plug_into(&self, builder: Builder) -> Builder {
+        let builder = builder
+            .callbacks(Arc::clone(&self.receivers) as _)
+            .directory(Arc::clone(&self.directory) as _)
+            .default_capability_provider(Arc::clone(&self.provider) as _)
+            .default_sink(Arc::clone(&self.sink) as _);
+        self.channels.iter().fold(builder, |builder, channel| builder.channel(Arc::clone(channel) as _))
     }
 
     /// Whether things go wrong from now on.

@@ -5,7 +5,7 @@ use handoff_protocol::json::{Json, read_str};
 use crate::{board::Shape, cast::Tenant, client::Doing, rng::Rng};
 
 /// JSON that the simulator wrote itself.
-pub(super) fn json(text: &str) -> Json {
+pub(crate) fn json(text: &str) -> Json {
     read_str(text).unwrap_or(Json::Null)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn raise(doing: &mut Doing<'_>) -> (Json, Shape) {
 }
 
 /// What a scripted raise asks, with further members.
-pub(super) fn scripted(shape: Shape, name: &str, more: &str) -> Json {
+pub(crate) fn scripted(shape: Shape, name: &str, more: &str) -> Json {
     let requires = requires(shape, name);
     json(&format!(r#"{{"waiter_ref":"run:0","prompt":{{"title":"{name}"}},"requires":{requires}{more}}}"#))
 }

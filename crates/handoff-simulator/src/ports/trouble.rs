@@ -19,6 +19,8 @@ pub struct Trouble {
 
 struct Shared {
     troubled: AtomicBool,
+    /// Whether what is done takes a while.
+    slow: bool,
     rng: Mutex<Rng>,
     ports: u64,
     receivers: u64,
@@ -44,8 +46,19 @@ impl Trouble {
     /// None yet.
     #[must_use]
     pub fn new(seed: u64, ports: u64, receivers: u64) -> Self {
+        Self::with(seed, ports, receivers, true)
+    }
+
+    /// None at all, not even the time that things take.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::with(0, 0, 0, false)
+    }
+
+    fn with(seed: u64, ports: u64, receivers: u64, slow: bool) -> Self {
         let shared = Shared {
             troubled: AtomicBool::new(false),
+            slow,
             rng: Mutex::new(Rng::of(seed, "ports")),
             ports,
             receivers,
@@ -94,7 +107,7 @@ impl Trouble {
         if behavior == Behavior::Hangs {
             // Longer than whoever asks will wait.
             tokio::time::sleep(Duration::from_secs(60)).await;
-        } else if wait > 0 {
+        } else if wait > 0 && self.shared.slow {
             tokio::time::sleep(Duration::from_millis(wait)).await;
         }
         behavior
