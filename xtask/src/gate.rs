@@ -12,6 +12,7 @@ use crate::instructions;
 use crate::layers;
 use crate::postgres::Postgres;
 use crate::run::{Run, show};
+use crate::simulation;
 use crate::specification;
 use crate::text;
 use crate::tools;
@@ -36,9 +37,9 @@ pub(crate) fn verify(run: &mut Run) -> Result<(), Failure> {
     GATE.iter().try_for_each(|(_, step)| step(run))
 }
 
-/// Checks the layers, then runs the doc tests and every test of the workspace.
+/// Checks the layers, then runs the doc tests, every test of the workspace, and the seeds of the simulator.
 ///
-/// The tests come last, so that the summary of their runner is what one sees at the end, and they run when an example
+/// The tests come after the examples, so that the summary of their runner is what one sees at the end, and they run when an example
 /// in the documentation failed, too.
 pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
     layers(run)?;
@@ -60,6 +61,7 @@ pub(crate) fn test(run: &mut Run) -> Result<(), Failure> {
         let mut command = run.cargo(runner);
         show(postgres.hand_to(browser.hand_to(contracts.hand_to(&mut command))))
     })?;
+    run.step("simulation", simulation::few)?;
     examples
 }
 
@@ -129,8 +131,9 @@ pub(crate) fn spec(run: &mut Run) -> Result<(), Failure> {
     })
 }
 
-/// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length. Then runs the
-/// conformance suite, without faults and with each, and counts instructions, which needs valgrind.
+/// Runs the long tests: the ignored ones, in release mode, told by `HANDOFF_FULL` to take their full length. Then plays
+/// many seeds and every crash point, runs the conformance suite, without faults and with each, and counts instructions,
+/// which needs valgrind.
 ///
 /// Doc tests are not among them: an ignored doc test is an example that cannot run.
 pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
@@ -145,6 +148,8 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
         let mut command = run.cargo(&long);
         show(postgres.hand_to(browser.hand_to(contracts.hand_to(command.env("HANDOFF_FULL", "1")))))
     })?;
+    run.step("many seeds", simulation::many)?;
+    run.step("crash points", simulation::crash)?;
     conformance(run, Store::Both)?;
     planted(run, false)?;
     instructions(run)

@@ -12,6 +12,7 @@
 //! | [`deployment`] | the Dockerfile and the unit of systemd, read by what knows them |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
+//! | [`simulation`] | seeds that are played in virtual time, and crash points |
 //! | [`specification`] | the check that each rule is implemented and tested where the specification says |
 //! | [`text`] | the check of the tree's text: paths of one machine, leftovers, links, long files, undocumented crates |
 //! | [`tree`] | the tree's files and paths |
@@ -27,6 +28,7 @@ mod instructions;
 mod layers;
 mod postgres;
 mod run;
+mod simulation;
 mod specification;
 mod text;
 mod tools;
@@ -39,6 +41,7 @@ use clap::{Parser, Subcommand};
 use crate::conformance::Store;
 use crate::failure::Failure;
 use crate::run::Run;
+use crate::simulation::Wanted;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -49,9 +52,9 @@ struct Arguments {
 }
 
 /// What can be asked for; each doc comment is the help text.
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
-    /// Run the test-suite: layers, doc tests, then every test of the workspace
+    /// Run the test-suite: layers, doc tests, every test of the workspace, then the seeds of the simulator
     Test,
     /// Check that dependencies point downward and that handoff-protocol stays free of input and output
     Layers,
@@ -75,9 +78,13 @@ enum Command {
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
-    /// Run the long tests (the ignored ones) in release mode, the conformance suite with planted faults, then count
-    /// instructions
+    /// Run the long tests (the ignored ones) in release mode, many seeds and every crash point, the conformance suite with
+    /// planted faults, then count instructions
     Full,
+    /// Play seeds in virtual time: nodes, clients and faults, and checks of everything that they leave
+    Simulate(Wanted),
+    /// Play forty stories, each once for every call of the store and every way in which it can go wrong
+    Crash,
     /// Run the conformance suite against a disposable server at both levels
     Conformance {
         /// What the server keeps everything in
@@ -126,6 +133,8 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Verify => gate::verify(run)?,
         Command::Fix => gate::fix(run)?,
         Command::Full => gate::full(run)?,
+        Command::Simulate(wanted) => simulation::simulate(run, &wanted)?,
+        Command::Crash => run.step("crash points", simulation::crash)?,
         Command::Conformance { planted: false, store, .. } => gate::conformance(run, store)?,
         Command::Conformance { planted: true, write, .. } => gate::planted(run, write)?,
         Command::Screenshots => gate::screenshots(run)?,

@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Policy(commands::policy::Args),
     Person(commands::person::Args),
     Keys(commands::keys::Args),
+    Fsck(commands::fsck::Args),
     Demo(demo::Args),
     Completions(commands::completions::Args),
 }

@@ -67,6 +67,7 @@ async fn run(command: Command) -> Result<Exit, Failure> {
         Command::Policy(args) => commands::policy::run(args),
         Command::Person(args) => commands::person::run(args).await,
         Command::Keys(args) => commands::keys::run(args).await,
+        Command::Fsck(args) => commands::fsck::run(args).await,
         Command::Demo(args) => demo::run(args).await,
         Command::Completions(args) => commands::completions::run(&args),
     }

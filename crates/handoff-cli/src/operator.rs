@@ -6,10 +6,14 @@ use clap::Args;
 use handoff_engine::{
     Engine,
     identity::{Member, MemberKind},
-    store::Store,
+    store::{Inspect, Store},
 };
 use handoff_protocol::id::{OrgId, PrincipalId, UserId};
-use handoff_server::{DatabaseUrl, store};
+use handoff_server::{
+    DatabaseUrl,
+    store::{self, StoreOpenError},
+};
+use tokio::task::JoinHandle;
 
 use crate::{failure::Failure, output};
 
@@ -79,6 +83,13 @@ impl StoreArgs {
         Ok(Operator { engine, tenant })
     }
 
+    /// Opens a store that is there to look at everything in it, with the tenant that was named.
+    pub(crate) async fn open_to_inspect(&self) -> Result<(Arc<dyn Inspect>, Option<OrgId>), Failure> {
+        let url = self.url()?;
+        let store = opened(tokio::task::spawn_blocking(move || store::open_to_inspect(&url))).await?;
+        Ok((store, self.tenant))
+    }
+
     /// Opens a store for adding to it: what is missing, the store and its first tenant, is made.
     pub(crate) async fn open_or_create(&self) -> Result<Operator, Failure> {
         let url = self.url()?;
@@ -101,19 +112,19 @@ fn address(text: &str) -> Result<DatabaseUrl, Failure> {
     DatabaseUrl::parse(text).map_err(|error| Failure::usage(format!("the database: {error}")))
 }
 
-/// A store that is being opened.
-type Opening = tokio::task::JoinHandle<Result<Arc<dyn Store>, store::StoreOpenError>>;
+async fn engine(opening: Opening<Arc<dyn Store>>) -> Result<Engine, Failure> {
+    let store = opened(opening).await?;
+    Engine::builder().store(store).build().await.map_err(|error| Failure::failed(error.to_string()))
+}
 
-async fn opened(opening: Opening) -> Result<Arc<dyn Store>, Failure> {
+/// A store that is being opened.
+type Opening<S> = JoinHandle<Result<S, StoreOpenError>>;
+
+async fn opened<S>(opening: Opening<S>) -> Result<S, Failure> {
     opening
         .await
         .map_err(|error| Failure::failed(format!("opening the store was interrupted: {error}")))?
         .map_err(|error| Failure::failed(error.to_string()))
-}
-
-async fn engine(opening: Opening) -> Result<Engine, Failure> {
-    let store = opened(opening).await?;
-    Engine::builder().store(store).build().await.map_err(|error| Failure::failed(error.to_string()))
 }
 
 fn more_than_one(tenants: &[OrgId]) -> Failure {

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, RwLock},
 };
 
+use futures::future::AbortHandle;
 use handoff_protocol::{
     decision::{CallbackPolicy, Policy, channels::Channels, tenant_policy::VersionedPolicy},
     id::{OrgId, TenantId},
@@ -24,6 +25,7 @@ use crate::{
     outbound::Outbound,
     signer::Signer,
     sink::{SecretSink, Sinks},
+    spawn::{Spawn, TokioSpawn},
     store::{Store, StoreError},
     worker::{DueNow, SweepCounters},
 };
@@ -55,7 +57,7 @@ pub(crate) struct Inner {
     pub(crate) sinks: Sinks,
     /// Since when this engine could hear a waiter.
     pub(crate) listening_since: Timestamp,
-    listener: tokio::task::JoinHandle<()>,
+    listener: AbortHandle,
 }
 
 /// Puts an engine together. Only the store is required.
@@ -74,6 +76,7 @@ pub(crate) struct Inner {
 pub struct Builder {
     store: Option<Arc<dyn Store>>,
     clock: Option<Arc<dyn Clock>>,
+    spawner: Option<Arc<dyn Spawn>>,
     entropy: Option<Arc<dyn Entropy>>,
     signer: Option<Arc<dyn Signer>>,
     callbacks: Option<Arc<dyn CallbackTransport>>,
@@ -144,6 +147,13 @@ impl Builder {
     /// same.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
+        self
+    }
+
+    /// Another runtime for background tasks than the one that [`build`](Self::build) is called in. The engine's waits use
+    /// Tokio's time all the same.
+    pub fn spawner(mut self, spawner: Arc<dyn Spawn>) -> Self {
+        self.spawner = Some(spawner);
         self
     }
 
@@ -230,7 +240,8 @@ impl Builder {
     pub async fn build(self) -> Result<Engine, BuildError> {
         let store = self.store.ok_or(BuildError::NoStore)?;
         let hub = Hub::default();
-        let listener = hub.listen(store.wakes());
+        let spawner = self.spawner.unwrap_or_else(|| Arc::new(TokioSpawn));
+        let listener = hub.listen(store.wakes(), spawner.as_ref());
         let mut policy = self.policy.unwrap_or_default();
         if self.callbacks.is_none() {
             policy.callbacks = CallbackPolicy::default();
@@ -262,7 +273,7 @@ impl Builder {
                 hub,
                 sweeps: SweepCounters::default(),
                 due_now: DueNow::default(),
-                outbound: Arc::new(Outbound::default()),
+                outbound: Arc::new(Outbound::new(spawner)),
                 signs: SignsOfLife::default(),
                 providers,
                 sinks: self.sinks,

@@ -5,11 +5,17 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use futures::StreamExt as _;
+use futures::{
+    StreamExt as _,
+    future::{AbortHandle, abortable},
+};
 use handoff_protocol::id::TenantId;
 use tokio::{sync::watch, time::Instant};
 
-use crate::store::{Topic, Wake, WakeStream};
+use crate::{
+    spawn::Spawn,
+    store::{Topic, Wake, WakeStream},
+};
 
 /// Passes the store's wakes on to whoever waits.
 #[derive(Clone, Default)]
@@ -29,14 +35,19 @@ pub(crate) struct Subscription {
 }
 
 impl Hub {
-    /// Listens until the store is gone. The task ends with the stream.
-    pub(crate) fn listen(&self, mut wakes: WakeStream) -> tokio::task::JoinHandle<()> {
+    /// Listens until the store is gone, or until the handle says so. The task ends with the stream.
+    pub(crate) fn listen(&self, mut wakes: WakeStream, spawner: &dyn Spawn) -> AbortHandle {
         let hub = self.clone();
-        tokio::spawn(async move {
+        let (listening, handle) = abortable(async move {
             while let Some(wake) = wakes.next().await {
                 hub.pass_on(wake);
             }
-        })
+        });
+        spawner.spawn(Box::pin(async move {
+            // Either end is as good.
+            let _ = listening.await;
+        }));
+        handle
     }
 
     /// Waits on a topic from now on.

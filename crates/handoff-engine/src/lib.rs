@@ -9,10 +9,11 @@
 //! | [`engine`] | [`Engine`] and its builder |
 //! | [`store`] | the store port |
 //! | [`channel`], [`directory`] | the ports that reach people, and know them |
-//! | [`clock`], [`entropy`], [`signer`], [`callback`], [`capability`], [`sink`] | the other ports |
+//! | [`clock`], [`entropy`], [`signer`], [`callback`], [`capability`], [`sink`], [`spawn`] | the other ports |
 //! | [`decision`] | raise, answer, cancel, poll, acknowledge, redeem, read |
 //! | [`identity`] | tenants, people, machines, credentials, one-time links, sessions |
 //! | [`export`] | a tenant's receipts as a bundle that verifies offline |
+//! | [`fsck`] | the check that what a store holds is what the rules allow |
 //! | [`moving`] | a whole store in one file, for another place |
 //! | [`outbound`] | sending to the world without waiting for it |
 //! | [`worker`] | what happens by itself when its time comes |
@@ -31,6 +32,7 @@ mod document;
 pub mod engine;
 pub mod entropy;
 pub mod export;
+pub mod fsck;
 mod hub;
 pub mod identity;
 pub mod moving;
@@ -39,6 +41,7 @@ pub mod outbound;
 mod planted;
 pub mod signer;
 pub mod sink;
+pub mod spawn;
 pub mod store;
 mod transaction;
 pub mod worker;

@@ -19,7 +19,7 @@ use handoff_protocol::digest::Digest;
 use tokio::sync::watch;
 
 use self::places::Places;
-use crate::engine::Engine;
+use crate::{engine::Engine, spawn::Spawn};
 
 /// How many sends may wait or run at once before further ones are put off unseen.
 const MOST_TASKS: usize = 16_384;
@@ -51,8 +51,8 @@ pub struct OutboundStats {
 }
 
 /// Runs sends as tasks.
-#[derive(Debug)]
 pub(crate) struct Outbound {
+    spawner: Arc<dyn Spawn>,
     places: Arc<Places>,
     tasks: watch::Sender<usize>,
     closed: watch::Sender<bool>,
@@ -72,9 +72,11 @@ impl Drop for Task {
     }
 }
 
-impl Default for Outbound {
-    fn default() -> Self {
+impl Outbound {
+    /// An executor whose sends are tasks of this runtime.
+    pub(crate) fn new(spawner: Arc<dyn Spawn>) -> Self {
         Self {
+            spawner,
             places: Arc::new(Places::default()),
             tasks: watch::Sender::new(0),
             closed: watch::Sender::new(false),
@@ -85,9 +87,7 @@ impl Default for Outbound {
             endpoints_disabled: AtomicU64::new(0),
         }
     }
-}
 
-impl Outbound {
     /// Sends to a destination as soon as it has a place; runs `put_off` instead when it has none in time. Once the
     /// executor is closed neither runs, and the claim of the timer lapses.
     pub(crate) fn start<S, P>(self: &Arc<Self>, destination: Digest, send: S, put_off: P)
@@ -104,7 +104,7 @@ impl Outbound {
             *tasks = tasks.saturating_add(1);
         });
         let task = Task(Arc::clone(self));
-        tokio::spawn(async move {
+        self.spawner.spawn(Box::pin(async move {
             let outbound = &task.0;
             let mut closed = outbound.closed.subscribe();
             let place = async { if crowded { None } else { outbound.places.take(destination).await } };
@@ -130,7 +130,7 @@ impl Outbound {
                 }
                 Sent::Nothing => drop(place),
             }
-        });
+        }));
     }
 
     /// Counts an endpoint that was disabled.
@@ -178,6 +178,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spawn::TokioSpawn;
 
     const SOON: Duration = Duration::from_secs(2);
 
@@ -192,7 +193,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn receivers_that_hang_keep_nobody_else_waiting() {
-        let outbound = Arc::new(Outbound::default());
+        let outbound = Arc::new(Outbound::new(Arc::new(TokioSpawn)));
         for hanging in 0..200 {
             for _ in 0..20 {
                 let hang = async {
@@ -240,7 +241,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_failed_promptly_is_not_behind_those_that_hang() {
-        let outbound = Arc::new(Outbound::default());
+        let outbound = Arc::new(Outbound::new(Arc::new(TokioSpawn)));
         for _ in 0..2 {
             for hanging in 0..150 {
                 let hang = async {
@@ -260,7 +261,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn more_receivers_that_hang_than_there_are_places_keep_others_waiting_for_a_moment() {
-        let outbound = Arc::new(Outbound::default());
+        let outbound = Arc::new(Outbound::new(Arc::new(TokioSpawn)));
         for hanging in 0..400 {
             let hang = async {
                 tokio::time::sleep(Duration::from_secs(10)).await;
@@ -288,7 +289,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_burst_to_one_healthy_receiver_is_sent_and_not_put_off() {
-        let outbound = Arc::new(Outbound::default());
+        let outbound = Arc::new(Outbound::new(Arc::new(TokioSpawn)));
         for _ in 0..500 {
             let send = async {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -304,7 +305,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn once_closed_what_is_on_its_way_ends_and_the_rest_neither_sends_nor_is_put_off() {
-        let outbound = Arc::new(Outbound::default());
+        let outbound = Arc::new(Outbound::new(Arc::new(TokioSpawn)));
         for _ in 0..10 {
             let send = async {
                 tokio::time::sleep(Duration::from_secs(1)).await;

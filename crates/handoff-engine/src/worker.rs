@@ -170,6 +170,8 @@ impl Engine {
         let mut healthy = true;
         while !self.inner.due_now.is_stopped() {
             tokio::select! {
+                // Both come to a sweep, so whichever comes first may go first: always the same one, for whoever replays.
+                biased;
                 _ = ticks.tick() => {}
                 () = self.inner.due_now.soon.notified() => tokio::time::sleep(GATHER).await,
             }

@@ -15,6 +15,7 @@
 //! | [`signing_key`] | the key that signs receipts, in a file of its own |
 //! | [`private_file`] | files that only their owner may read |
 //! | [`chain_check`] | whether a tenant's receipts are what was sealed |
+//! | [`fsck`] | whether everything of a tenant is as the rules allow |
 //!
 //! # Example
 //!
@@ -39,6 +40,7 @@ pub mod config;
 mod crash_point;
 mod database_url;
 pub mod doubts;
+pub mod fsck;
 mod likeness;
 mod listening;
 pub mod private_file;

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, sync::Arc};
 
-use handoff_engine::store::Store;
+use handoff_engine::store::{Inspect, Store};
 use handoff_store_postgres::{OpenError as PostgresOpenError, PostgresOptions, PostgresStore};
 use handoff_store_sqlite::{OpenError, SqliteOptions, SqliteStore};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -52,7 +52,7 @@ pub fn open(database_url: &str) -> Result<Arc<dyn Store>, StoreOpenError> {
 ///
 /// [`StoreOpenError`].
 pub fn open_url(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, StoreOpenError> {
-    open_with(database_url, Choices::default())
+    open_with(database_url, Choices::default()).map(Opened::to_use)
 }
 
 /// Opens a store that is there already, for commands that look at it.
@@ -61,9 +61,22 @@ pub fn open_url(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, StoreOpenE
 ///
 /// [`StoreOpenError`]; [`Missing`](StoreOpenError::Missing) instead of creating one.
 pub fn open_existing(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, StoreOpenError> {
+    open_found(database_url).map(Opened::to_use)
+}
+
+/// As [`open_existing`], for whoever checks everything that it keeps.
+///
+/// # Errors
+///
+/// [`StoreOpenError`].
+pub fn open_to_inspect(database_url: &DatabaseUrl) -> Result<Arc<dyn Inspect>, StoreOpenError> {
+    open_found(database_url).map(Opened::to_inspect)
+}
+
+fn open_found(database_url: &DatabaseUrl) -> Result<Opened, StoreOpenError> {
     match database_url {
         DatabaseUrl::Sqlite(path) if !path.exists() => Err(StoreOpenError::Missing(path.clone())),
-        DatabaseUrl::Sqlite(_) => open_url(database_url),
+        DatabaseUrl::Sqlite(_) => open_with(database_url, Choices::default()),
         DatabaseUrl::Postgres(_) => open_with(database_url, Choices { existing: true, ..Choices::default() }),
     }
 }
@@ -76,7 +89,7 @@ pub(crate) fn open_for(config: &Config) -> Result<Arc<dyn Store>, StoreOpenError
         direct: config.database_direct_url.clone(),
         existing: false,
     };
-    open_with(&config.database_url, choices)
+    open_with(&config.database_url, choices).map(Opened::to_use)
 }
 
 #[derive(Clone, Default)]
@@ -89,7 +102,29 @@ struct Choices {
     existing: bool,
 }
 
-fn open_with(database_url: &DatabaseUrl, choices: Choices) -> Result<Arc<dyn Store>, StoreOpenError> {
+/// A store that was opened.
+enum Opened {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+impl Opened {
+    fn to_use(self) -> Arc<dyn Store> {
+        match self {
+            Self::Sqlite(store) => Arc::new(store),
+            Self::Postgres(store) => Arc::new(store),
+        }
+    }
+
+    fn to_inspect(self) -> Arc<dyn Inspect> {
+        match self {
+            Self::Sqlite(store) => Arc::new(store),
+            Self::Postgres(store) => Arc::new(store),
+        }
+    }
+}
+
+fn open_with(database_url: &DatabaseUrl, choices: Choices) -> Result<Opened, StoreOpenError> {
     match database_url {
         DatabaseUrl::Sqlite(path) => {
             let mut options =
@@ -98,13 +133,13 @@ fn open_with(database_url: &DatabaseUrl, choices: Choices) -> Result<Arc<dyn Sto
                 // One of them writes.
                 options.readers = connections.get().saturating_sub(1).max(1);
             }
-            Ok(Arc::new(SqliteStore::open(path, options)?))
+            Ok(Opened::Sqlite(SqliteStore::open(path, options)?))
         }
         DatabaseUrl::Postgres(url) => open_postgres(url, choices),
     }
 }
 
-fn open_postgres(url: &PostgresUrl, choices: Choices) -> Result<Arc<dyn Store>, StoreOpenError> {
+fn open_postgres(url: &PostgresUrl, choices: Choices) -> Result<Opened, StoreOpenError> {
     let mut options = PostgresOptions {
         on_label: choices.crash_point.map(CrashPoint::hook),
         pooled: choices.direct.is_some(),
@@ -120,5 +155,5 @@ fn open_postgres(url: &PostgresUrl, choices: Choices) -> Result<Arc<dyn Store>, 
         return Err(StoreOpenError::NoRuntime);
     }
     let open = || runtime.block_on(PostgresStore::open(url.expose(), options));
-    Ok(Arc::new(tokio::task::block_in_place(open)?))
+    Ok(Opened::Postgres(tokio::task::block_in_place(open)?))
 }

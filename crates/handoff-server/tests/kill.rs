@@ -27,7 +27,7 @@ use crate::support::{
     deployment::Deployment,
     process::Handoffd,
     tenant::Tenant,
-    whole::{check_chain, check_whole},
+    whole::{check_stored, check_whole},
 };
 
 /// How many callers ask and answer at once.
@@ -118,7 +118,8 @@ fn kill_repeatedly(deployment: &Deployment, rounds: u32) {
         let server = deployment.serve(&[]);
         check_acknowledged(&mut server.connect(), &tenant, &acknowledged);
         let answers = check_whole(deployment, &tenant);
-        check_chain(deployment, &["verify-chain", "--tenant", &tenant.id.to_string()]);
+        check_stored(deployment, &["verify-chain", "--tenant", &tenant.id.to_string()]);
+        check_stored(deployment, &["fsck", "--tenant", &tenant.id.to_string()]);
         server.terminate();
         assert!(server.wait().0.success());
 
@@ -134,7 +135,8 @@ fn kill_repeatedly(deployment: &Deployment, rounds: u32) {
         );
         total.extend(acknowledged);
     }
-    check_chain(deployment, &["verify-chain"]);
+    check_stored(deployment, &["verify-chain"]);
+    check_stored(deployment, &["fsck"]);
     println!(
         "{rounds} kills with seed {seed}: {} raises, {} answers, {} acks and {} redemptions acknowledged, none lost; \
          {stored} answers stored, {unacknowledged} of them whose acknowledgement died with the server",

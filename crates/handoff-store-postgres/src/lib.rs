@@ -21,6 +21,7 @@
 //! | `load`, `overlay`, `flush` | what a batch reads, what it comes to, how that is written |
 //! | `timers`, `blobs`, `read` | everything that is one question |
 //! | `portable` | handing out everything, and filling an empty database |
+//! | `inspect` | everything of a tenant at once |
 //! | `wakes` | who is told of commits, on this node and on others |
 //! | `codec` | how values are written in columns |
 //!
@@ -40,6 +41,7 @@ mod codec;
 mod error;
 mod flush;
 mod gate;
+mod inspect;
 mod link;
 mod load;
 mod member;

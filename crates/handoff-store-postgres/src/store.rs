@@ -79,7 +79,7 @@ impl PostgresStore {
     }
 
     /// The time that stands for the database's, if one does.
-    fn now(&self) -> Option<Timestamp> {
+    pub(crate) fn now(&self) -> Option<Timestamp> {
         self.writers.options.clock.as_ref().map(|clock| clock.now())
     }
 }

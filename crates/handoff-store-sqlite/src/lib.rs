@@ -22,6 +22,7 @@
 //! | `timers`, `blobs` | the rows with rules of their own |
 //! | `readers`, `read` | the reading threads and their queries |
 //! | `portable` | handing out everything, and filling an empty file |
+//! | `inspect` | everything of a tenant at once |
 //! | `wakes` | who is told of commits |
 //! | `codec` | how values are written in columns |
 //!
@@ -41,6 +42,7 @@ mod batch;
 mod blobs;
 mod codec;
 mod error;
+mod inspect;
 mod load;
 mod member;
 mod options;

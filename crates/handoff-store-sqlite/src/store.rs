@@ -16,7 +16,7 @@ use handoff_engine::store::{
     BlobRef, ChainEntry, ChainHead, ChainName, Claimed, HeightRange, IndexScan, NewBlob, Page, Portable, Record,
     RecordKey, Sequence, Store, StoreError, StoredEvent, Transacted, Transaction, WakeStream,
 };
-use handoff_protocol::id::TenantId;
+use handoff_protocol::{id::TenantId, timestamp::Timestamp};
 use rusqlite::Connection;
 
 use crate::{
@@ -46,7 +46,7 @@ pub struct SqliteStore {
     wakes: Wakes,
     counters: Arc<Counters>,
     path: PathBuf,
-    busy_timeout: Duration,
+    options: SqliteOptions,
 }
 
 #[derive(Debug)]
@@ -71,10 +71,9 @@ impl SqliteStore {
         let wakes = Wakes::new();
         let counters = Arc::new(Counters::default());
         let (queue, members) = channel();
-        let busy_timeout = options.busy_timeout;
         let writer = Writer {
             connection,
-            options,
+            options: options.clone(),
             counters: Arc::clone(&counters),
             wakes: wakes.clone(),
             foreign,
@@ -83,18 +82,27 @@ impl SqliteStore {
         let thread = thread::Builder::new().name("handoff-store-write".to_owned());
         let thread = thread.spawn(move || writer.work(&members))?;
         let writer = WriterHandle { queue: Some(queue), thread: Some(thread) };
-        Ok(Self { readers, writer, wakes, counters, path: path.to_path_buf(), busy_timeout })
+        Ok(Self { readers, writer, wakes, counters, path: path.to_path_buf(), options })
     }
 
     /// The file, and how a connection to it is opened that is none of the readers and not the writer's.
     pub(crate) fn file(&self) -> (&Path, SqliteOptions) {
-        (&self.path, SqliteOptions { busy_timeout: self.busy_timeout, ..SqliteOptions::default() })
+        (&self.path, SqliteOptions { busy_timeout: self.options.busy_timeout, ..SqliteOptions::default() })
     }
 
     /// What the store did since it was opened, to see how many transactions share a commit.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.counters.read()
+    }
+
+    pub(crate) const fn readers(&self) -> &Readers {
+        &self.readers
+    }
+
+    /// The store's time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.clock.now()
     }
 
     /// Hands work to the writer and waits until its outcome is durable.

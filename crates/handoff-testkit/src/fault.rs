@@ -47,7 +47,12 @@ impl<S> FaultStore<S> {
 
     /// Makes the next transaction fail, whatever its number.
     pub fn fail_next(&self, fault: Fault) {
-        let next = self.transactions.load(Ordering::SeqCst) + 1;
+        self.fail_after(0, fault);
+    }
+
+    /// Lets so many transactions through and makes the one after them fail.
+    pub fn fail_after(&self, well: u64, fault: Fault) {
+        let next = self.transactions.load(Ordering::SeqCst) + 1 + well;
         self.script.lock().unwrap_or_else(PoisonError::into_inner).insert(next, fault);
     }
 

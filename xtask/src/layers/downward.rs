@@ -42,6 +42,7 @@ enum Reach {
 const PROTOCOL: &str = "handoff-protocol";
 const ENGINE: &str = "handoff-engine";
 const TESTKIT: &str = "handoff-testkit";
+const STORE_SQLITE: &str = "handoff-store-sqlite";
 const CLI: &str = "handoff-cli";
 const BROWSER: &str = "handoff-browser";
 const CLUSTER: &str = "handoff-postgres-cluster";
@@ -61,6 +62,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("handoff-runtime-", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-archive", Reach::Only(&[ENGINE, PROTOCOL])),
     (TESTKIT, Reach::Only(&[ENGINE, PROTOCOL])),
+    ("handoff-simulator", Reach::Only(&[ENGINE, PROTOCOL, STORE_SQLITE, TESTKIT])),
     ("handoff-http", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-web", Reach::Only(&[ENGINE, PROTOCOL])),
     ("handoff-mcp", Reach::Only(&[ENGINE, PROTOCOL])),

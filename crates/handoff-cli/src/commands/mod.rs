@@ -7,6 +7,7 @@ pub(crate) mod cancel;
 pub(crate) mod completions;
 pub(crate) mod deliveries;
 pub(crate) mod export;
+pub(crate) mod fsck;
 pub(crate) mod import;
 mod input;
 pub(crate) mod keys;

@@ -1,6 +1,6 @@
 //! `handoff person` and `handoff keys`: operating a store directly.
 
-use handoff_protocol::json::Json;
+use handoff_protocol::json::{Json, read_str};
 
 use super::bench::{self, Bench, bare, http};
 
@@ -206,4 +206,28 @@ async fn a_retired_signing_key_stays_published_and_what_it_signed_verifies() {
     let unknown = bench.run(&["keys", "retire", "rk_unknown"]).await;
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("handoff keys signing"), "{}", unknown.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_a_server_uses_is_checked_and_damage_is_named() {
+    let bench = Bench::start().await;
+    let sound = bench.run(&["fsck"]).await;
+    assert_eq!((sound.code, sound.err.as_str()), (0, ""));
+    assert!(
+        sound.out.lines().count() == 2 && sound.out.lines().all(|line| line.contains(" OK records=")),
+        "{}",
+        sound.out
+    );
+    let listed = bench.run(&["fsck", "--json"]).await;
+    let first = read_str(listed.out.lines().next().unwrap()).unwrap();
+    assert_eq!((first.get("sound"), first.get("tenant")), (Some(&Json::from(true)), Some(&Json::from("system"))));
+    let shell = rusqlite::Connection::open(bench.path("handoff.db")).unwrap();
+    assert!(shell.execute("DELETE FROM record_index WHERE tenant = 'system'", []).unwrap() > 0);
+    let damaged = bench.run(&["fsck"]).await;
+    assert_eq!(damaged.code, 1);
+    assert!(damaged.out.contains("system BROKEN findings="), "{}", damaged.out);
+    assert!(damaged.out.contains("  index (section 4): "), "{}", damaged.out);
+    assert!(damaged.err.contains("1 of 2 tenants are broken"), "{}", damaged.err);
+    let other = bench.run(&["fsck", "--tenant", "org_01K3M7QW8ZC4YRXB2N6VD9FTHF"]).await;
+    assert_eq!((other.code, other.out.as_str()), (2, ""));
 }

@@ -109,6 +109,12 @@ impl Disposable {
         Ok(disposable)
     }
 
+    /// Where everything of it lies; it goes when this is dropped.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
     /// The profile for it.
     ///
     /// # Errors

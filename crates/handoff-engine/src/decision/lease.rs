@@ -5,7 +5,7 @@
 //! exact, and a waiter costs two writes a minute at the most.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -43,7 +43,8 @@ const BATCH: usize = 50;
 /// The signs of life that this node remembers and did not write yet.
 #[derive(Debug, Default)]
 pub(crate) struct SignsOfLife {
-    latest: Mutex<HashMap<(TenantId, Digest), Remembered>>,
+    /// In an order that is the same in every run, in which they are written.
+    latest: Mutex<BTreeMap<(TenantId, Digest), Remembered>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,10 +63,10 @@ impl SignsOfLife {
 
     fn take_due(&self, now: Timestamp) -> Vec<((TenantId, Digest), Timestamp)> {
         let mut latest = self.lock();
-        latest.extract_if(|_, sign| sign.until <= now).map(|(waiter, sign)| (waiter, sign.at)).collect()
+        latest.extract_if(.., |_, sign| sign.until <= now).map(|(waiter, sign)| (waiter, sign.at)).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(TenantId, Digest), Remembered>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(TenantId, Digest), Remembered>> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

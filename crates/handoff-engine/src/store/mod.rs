@@ -19,6 +19,7 @@ pub mod blob;
 pub mod chain;
 pub mod error;
 pub mod event;
+mod inspect;
 pub mod name;
 pub mod portable;
 pub mod read;
@@ -38,6 +39,7 @@ pub use self::{
     chain::{ChainAppend, ChainEntry, ChainHead, Erasure, HeightRange},
     error::StoreError,
     event::{NewEvent, Sequence, StoredEvent},
+    inspect::{Inspect, Snapshot, StoredClaim, StoredTimer},
     name::{ChainName, EventType, IndexName, RecordKind, TimerKey, Topic},
     portable::{Cell, Filling, Portable, Row, RowStream, Table},
     read::{IndexRead, Loaded, Moment, Reads, TenantHead},

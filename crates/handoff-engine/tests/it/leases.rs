@@ -10,6 +10,7 @@ use handoff_protocol::{
     },
     id::RequestId,
 };
+use handoff_testkit::Fault;
 
 use super::world::{World, add_machine, ask, ask_with, code, json};
 
@@ -275,4 +276,27 @@ async fn a_waiter_that_left_very_much_behind_is_given_up_page_by_page() {
     world.engine.run_due_timers().await.unwrap();
     assert_eq!(state(&world, urgent).await.0, RequestState::Expired);
     assert_eq!(world.signals("run:1").await.len(), 400, "each of them ended");
+}
+
+#[tokio::test]
+async fn an_old_token_takes_an_orphan_up_again_and_a_crash_in_between_leaves_it_watched() {
+    let world = World::new().await;
+    let id = world.raised(&ask_with("run:1", "one", KEEP)).await;
+    world.engine.arm_attempt(&world.machine, id, json(r#"{"ttl":"PT2S"}"#), None).await.unwrap();
+    pass(&world, 3).await;
+    let nudge = world.signals("run:1").await.remove(0);
+    world.engine.waiter_ended(&world.machine, &waiter("run:1")).await.unwrap();
+    assert_eq!(state(&world, id).await, (RequestState::Pending, WaiterState::Orphaned));
+    let body = json(&format!(r#"{{"resume_token":"{}","applied":true}}"#, nudge.resume_token));
+    // The acknowledgement is written, and the sign of life that it is comes to nothing.
+    world.store.fail_after(1, Fault::Unreachable);
+    world.engine.acknowledge(&world.machine, nudge.id, &body).await.unwrap_err();
+    assert_eq!(state(&world, id).await, (RequestState::Pending, WaiterState::Orphaned));
+    let again = world.engine.acknowledge(&world.machine, nudge.id, &body).await.unwrap();
+    assert!(!again.first_ack);
+    assert_eq!(state(&world, id).await, (RequestState::Pending, WaiterState::Armed));
+    let events = world.events_of(id).await;
+    assert_eq!(events.last().map(String::as_str), Some("waiter.rearmed"));
+    pass(&world, 91).await;
+    assert_eq!(state(&world, id).await, (RequestState::Pending, WaiterState::Orphaned), "and is watched from then on");
 }

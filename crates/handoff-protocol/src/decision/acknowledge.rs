@@ -92,6 +92,9 @@ pub fn acknowledge(
         request.waiter.state = match (request.state, request.waiter.state) {
             #[cfg(feature = "planted-faults")]
             (RequestState::Pending, _) if crate::planted::Fault::NudgeRetiresTheWait.is_planted() => WaiterState::Acked,
+            // Whoever was given up is taken up by the sign of life that an acknowledgement is (W7, X-10), and found by this
+            // state until then: a crash in between must not leave one that nobody watches.
+            (RequestState::Pending, WaiterState::Orphaned) => WaiterState::Orphaned,
             // An acknowledged nudge must not retire the wait (W9).
             (RequestState::Pending, _) => WaiterState::Armed,
             (_, WaiterState::Released) => WaiterState::Released,

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use handoff_engine::{BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError};
+use handoff_engine::{
+    BuildError, IdentityError, decision::ContinuationError, entropy::EntropyError, store::StoreError,
+};
 use handoff_protocol::{
     decision::DecisionError,
     id::OrgId,
@@ -80,6 +82,10 @@ pub(super) enum Failure {
     NoTenant(OrgId),
     #[error("{broken} of {checked} chains are broken")]
     Broken { broken: usize, checked: usize },
+    #[error("{unsound} of {checked} tenants are broken")]
+    Unsound { unsound: usize, checked: usize },
+    #[error(transparent)]
+    Reading(#[from] StoreError),
     #[error("serving ended unexpectedly; the log says why")]
     ServingEnded,
     #[error("the runtime could not be started: {0}")]

@@ -5,6 +5,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use handoff_conformance::{
@@ -44,6 +45,13 @@ fn play(suite: &Suite, plan: &Plan, alter: impl FnOnce(&mut Profile)) -> (Profil
         let mut profile = deployment.profile()?;
         alter(&mut profile);
         let verdicts = run::play(suite, profile.clone(), &Conduct::default(), |_| {}).await?;
+        // Whatever the cases did, statements of SQL and crashes included, what is stored follows the rules.
+        let mut check = Command::new(&plan.server);
+        check.args(["--config", "handoffd.toml", "fsck"]).current_dir(deployment.directory());
+        let checked = check.output().map_err(|error| error.to_string())?;
+        if !checked.status.success() {
+            return Err(String::from_utf8_lossy(&[checked.stdout, checked.stderr].concat()).into_owned());
+        }
         Ok::<_, String>((profile, verdicts))
     });
     outcome.unwrap_or_else(|problem| panic!("{problem}"))

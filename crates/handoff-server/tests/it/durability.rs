@@ -52,6 +52,9 @@ fn an_acknowledged_answer_was_synced_to_the_disk() {
         assert!(after >= before + 2, "a raise and an answer, each acknowledged after a sync");
         before = after;
     }
+    drop(server);
+    let checked = deployment.run(&["fsck"], &[]);
+    assert!(checked.status.success(), "what was killed left a sound store: {checked:?}");
     println!("{before} syncs in all for {} writes that were acknowledged one after another", 2 * CALLS);
 }
 

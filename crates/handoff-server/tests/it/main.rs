@@ -15,6 +15,7 @@ mod bootstrap;
 mod by_sql;
 mod callbacks;
 mod canonicalizing;
+mod checking;
 mod command_line;
 mod config_file;
 mod configuration;

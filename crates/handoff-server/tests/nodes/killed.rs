@@ -18,7 +18,7 @@ use crate::{
     support::{
         deployment::Deployment,
         tenant::Tenant,
-        whole::{check_chain, check_whole},
+        whole::{check_stored, check_whole},
     },
     wakes::{back_after, probe},
 };
@@ -90,7 +90,8 @@ fn kill_nodes(lasting: Duration, every: Duration, back: Duration) {
     assert!(missing.is_empty(), "{} of {} signals were never pushed", missing.len(), told.pushed.len());
     check_told(&deployment, &tenant, &told);
     let stored = check_whole(&deployment, &tenant) + check_whole(&deployment, &probed);
-    check_chain(&deployment, &["verify-chain"]);
+    check_stored(&deployment, &["verify-chain"]);
+    check_stored(&deployment, &["fsck"]);
 
     let wakes: Vec<_> = wakes.iter().chain(&told.wakes).copied().collect();
     let late: Vec<_> = kills.iter().map(|kill| back_after(&wakes, *kill).expect("wakes come back")).collect();

@@ -32,8 +32,8 @@ pub(crate) fn check_whole(deployment: &Deployment, tenant: &Tenant) -> usize {
     answered.len()
 }
 
-/// Every chain that is looked at is sound.
-pub(crate) fn check_chain(deployment: &Deployment, arguments: &[&str]) {
+/// A command that looks at what is stored finds every tenant sound.
+pub(crate) fn check_stored(deployment: &Deployment, arguments: &[&str]) {
     let output = deployment.run(arguments, &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.lines().all(|line| line.contains(" OK ")), "{text}");

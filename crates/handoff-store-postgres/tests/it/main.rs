@@ -6,6 +6,7 @@ mod append_only;
 mod bench;
 mod clocks;
 mod group;
+mod inspecting;
 mod isolation;
 mod lost;
 mod opening;

@@ -6,6 +6,7 @@ mod append_only;
 mod bench;
 mod crash;
 mod group;
+mod inspecting;
 mod opening;
 mod sharing;
 mod timing;

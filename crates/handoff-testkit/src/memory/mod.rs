@@ -4,6 +4,8 @@
 //! before the open transaction so that a write-set can be taken back. Nothing outlives the process.
 
 mod apply;
+mod inspect;
+mod log;
 mod table;
 mod tenant;
 
@@ -32,6 +34,7 @@ use handoff_protocol::{digest::Digest, id::TenantId, timestamp::Timestamp};
 use tokio::sync::broadcast;
 use tokio_stream::wrappers::BroadcastStream;
 
+pub use self::log::{LogHook, Logged};
 use self::tenant::{Blob, Claim, Tenant, Timer, blob_key};
 
 /// How many times a step may ask for more.
@@ -67,6 +70,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     on_label: Option<LabelHook>,
+    on_log: Option<LogHook>,
     data: Mutex<Data>,
     wakes: broadcast::Sender<Wake>,
 }
@@ -82,7 +86,7 @@ impl MemoryStore {
     /// An empty store that goes by this clock and draws from this entropy.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        Self::build(clock, entropy, None)
+        Self::build(clock, entropy, None, None)
     }
 
     /// An empty store that calls `on_label` at the label of every write-set that has one.
@@ -91,12 +95,17 @@ impl MemoryStore {
     /// [`StoreError::StepPanicked`]. The store is locked meanwhile: the hook must not call it.
     #[must_use]
     pub fn with_label_hook(clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>, on_label: LabelHook) -> Self {
-        Self::build(clock, entropy, Some(on_label))
+        Self::build(clock, entropy, Some(on_label), None)
     }
 
-    fn build(clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>, on_label: Option<LabelHook>) -> Self {
+    fn build(
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        on_label: Option<LabelHook>,
+        on_log: Option<LogHook>,
+    ) -> Self {
         let (wakes, _) = broadcast::channel(WAKE_BUFFER);
-        Self { shared: Arc::new(Shared { clock, entropy, on_label, data: Mutex::default(), wakes }) }
+        Self { shared: Arc::new(Shared { clock, entropy, on_label, on_log, data: Mutex::default(), wakes }) }
     }
 
     /// Locks everything. Panics of steps and hooks are caught inside the lock, so a poisoned lock hides nothing.
@@ -116,6 +125,12 @@ impl MemoryStore {
     fn moment(&self) -> Result<Moment, StoreError> {
         let seed = self.shared.entropy.seed().map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Moment { now: self.shared.clock.now(), seed })
+    }
+
+    fn log(&self, logged: Logged) {
+        if let Some(on_log) = &self.shared.on_log {
+            on_log(logged);
+        }
     }
 
     fn wake(&self, tenant: &TenantId, topics: Vec<Topic>) {
@@ -143,7 +158,11 @@ impl Store for MemoryStore {
                 Step::Reject => return Ok(Transacted::Rejected),
                 Step::Commit(mut set) => {
                     let topics = std::mem::take(&mut set.wakes);
+                    let logged = self.shared.on_log.as_ref().map(|_| (*set).clone());
                     tenant.write(*set, moment.now, self.shared.on_label.as_ref())?;
+                    if let Some(set) = logged {
+                        self.log(Logged::Wrote { tenant: tenant_id, now: moment.now, set: Box::new(set) });
+                    }
                     self.wake(&tenant_id, topics);
                     return Ok(Transacted::Committed { sequence: tenant.head.sequence });
                 }
@@ -212,6 +231,12 @@ impl Store for MemoryStore {
             let claim = Some(Claim { epoch: *epoch, until: now.saturating_add(lease) });
             tenant.timers.put(key.clone(), Timer { claim, ..timer });
             tenant.commit();
+            self.log(Logged::Claimed {
+                tenant: tenant_id,
+                key: key.clone(),
+                epoch: *epoch,
+                until: now.saturating_add(lease),
+            });
             timers.push(ClaimedTimer { tenant: tenant_id, key, due, action, epoch: *epoch });
         }
         Ok(Claimed { now, timers, next })
@@ -221,12 +246,15 @@ impl Store for MemoryStore {
         let NewBlob { tenant, owner, bytes } = blob;
         let put = BlobRef { owner, digest: Digest::of(&bytes) };
         let mut data = self.data();
-        let tenant = data.tenants.entry(tenant).or_default();
+        let tenant_id = tenant;
+        let tenant = data.tenants.entry(tenant_id).or_default();
         let key = blob_key(&put);
         // Content that a transaction keeps stays kept when it is put again.
         let kept = tenant.blobs.get(&key).is_some_and(|found| found.kept);
-        tenant.blobs.put(key, Blob { bytes, put_at: self.shared.clock.now(), kept });
+        let put_at = self.shared.clock.now();
+        tenant.blobs.put(key, Blob { bytes: bytes.clone(), put_at, kept });
         tenant.commit();
+        self.log(Logged::PutBlob { tenant: tenant_id, blob: put.clone(), bytes, now: put_at });
         Ok(put)
     }
 
@@ -237,7 +265,7 @@ impl Store for MemoryStore {
     async fn sweep_blobs(&self, older_than: Duration) -> Result<u64, StoreError> {
         let now = self.shared.clock.now();
         let mut swept = 0;
-        for tenant in self.data().tenants.values_mut() {
+        for (tenant_id, tenant) in &mut self.data().tenants {
             let old: Vec<_> = tenant
                 .blobs
                 .iter()
@@ -246,6 +274,7 @@ impl Store for MemoryStore {
                 .collect();
             for key in old {
                 tenant.blobs.remove(&key);
+                self.log(Logged::Swept { tenant: *tenant_id, owner: key.0, digest: key.1 });
                 swept += 1;
             }
             tenant.commit();

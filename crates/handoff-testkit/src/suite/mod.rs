@@ -33,6 +33,7 @@
 //! | [`chains`] | entries continue the head, and bodies can be erased |
 //! | [`events`] | sequences have no gap, in the order of commits |
 //! | [`scans`], [`model`] | pages of an index, and their agreement with the records |
+//! | [`serial`] | what comes at once is as if it came in some order |
 //! | [`steps`] | how a step is loaded, run, repeated and refused |
 //! | [`timers`], [`claims`] | due times and claims; epochs that only rise |
 //! | [`blobs`] | put, kept, dropped, swept |
@@ -40,6 +41,7 @@
 //! | [`moving`] | a store that can be moved is filled and handed out as a whole |
 //! | [`wakes`] | commits wake, on other handles as well |
 //! | [`durability`] | what was acknowledged outlives the store |
+//! | [`inspecting`] | what a store that shows everything shows; apart from the macro |
 
 #![expect(clippy::panic, clippy::expect_used, clippy::indexing_slicing, reason = "a suite of tests fails by panicking")]
 
@@ -51,9 +53,11 @@ pub mod claims;
 pub mod documents;
 pub mod durability;
 pub mod events;
+pub mod inspecting;
 pub mod model;
 pub mod moving;
 pub mod scans;
+pub mod serial;
 pub mod steps;
 pub mod tenants;
 pub mod timers;
@@ -153,6 +157,7 @@ macro_rules! store_suite {
             scans: rows_move_and_go_with_their_record;
             scans: pages_stay_stable_under_writes;
             model: records_and_index_agree_with_a_naive_model;
+            serial: what_comes_at_once_is_some_serial_order;
             steps: a_step_tells_absent_from_not_loaded;
             steps: what_a_step_needs_is_loaded_under_the_same_lock;
             steps: a_step_that_keeps_asking_is_cut_off;

@@ -66,6 +66,9 @@ caught! {
     NeverSaysMore, a_page_that_hides_more_is_caught: scans::pages_follow_prefix_position_order_and_limit;
     ScansUpwardOnly, an_unsorted_page_is_caught: scans::sort_keys_are_compared_bytewise;
     SkipsARowOfEachPage, an_unstable_page_is_caught: scans::pages_stay_stable_under_writes;
+    RunsStepsOutsideTheLock, what_no_order_comes_to_is_caught: serial::what_comes_at_once_is_some_serial_order;
+    LastWriterWins, a_conflict_that_is_none_is_caught: serial::what_comes_at_once_is_some_serial_order;
+    ForgetsToUnindex, a_row_of_no_order_is_caught: serial::what_comes_at_once_is_some_serial_order;
     LoadsAbsentAsUnasked, an_absent_record_that_is_not_loaded_is_caught: steps::a_step_tells_absent_from_not_loaded;
     NeverCutsOff, an_endless_step_is_caught: steps::a_step_that_keeps_asking_is_cut_off;
     CountsRejects, a_reject_that_costs_a_sequence_is_caught: steps::a_reject_writes_nothing;
