@@ -57,6 +57,10 @@ pub(crate) struct Run {
     #[arg(long, env = "HANDOFF_PERSON_TOKEN", hide_env_values = true)]
     person_token: Option<String>,
 
+    /// Base address of a second server over the same database, for what is told from one to the other
+    #[arg(long, requires = "url")]
+    second_url: Option<String>,
+
     /// Process of the server, where it runs on this machine, to measure what it uses
     #[arg(long)]
     pid: Option<u32>,
@@ -184,7 +188,9 @@ impl Run {
             _ => return Err(BenchError::NoCredentials),
         };
         let url = self.url.as_deref().ok_or(BenchError::Url("is missing; or give `--spawn`"))?;
-        Ok(Source::There(Target::new(url, &pairs, self.pid)?.signing(secrets)))
+        let second = self.second_url.as_deref().map(|url| Target::new(url, &pairs, None)).transpose()?;
+        let second = second.map(|second| Box::new(second.signing(secrets.clone())));
+        Ok(Source::There(Target::new(url, &pairs, self.pid)?.signing(secrets), second))
     }
 }
 

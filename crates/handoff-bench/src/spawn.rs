@@ -81,6 +81,23 @@ impl Spawned {
         Ok(())
     }
 
+    /// Starts another server over the same database.
+    pub(crate) async fn second(&self) -> Result<Node, BenchError> {
+        if self.database.is_none() {
+            return Err(BenchError::Lacking("two servers share a database; give `--postgres`".to_owned()));
+        }
+        let directory = self.directory.path().join("second");
+        fs::create_dir_all(&directory).map_err(BenchError::system("no directory for the second server"))?;
+        // They sign with one key, and have the same people.
+        for name in ["bootstrap.json", "signing-key.json"] {
+            let copied = fs::copy(self.directory.path().join(name), directory.join(name));
+            copied.map_err(BenchError::system("no copy of what the first server started with"))?;
+        }
+        let (child, target, _) =
+            serve(&self.recipe, self.callbacks, &directory, self.database.as_ref(), &self.pairs).await?;
+        Ok(Node { child, target })
+    }
+
     /// Bytes of the store's files.
     pub(crate) fn stored(&self) -> u64 {
         if let Some(database) = &self.database {
@@ -115,6 +132,20 @@ impl Spawned {
 impl Drop for Spawned {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// A further server over the database of another, killed when this is dropped.
+pub(crate) struct Node {
+    child: Child,
+    pub(crate) target: Target,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -160,7 +191,14 @@ async fn serve(
     };
     let took = started.elapsed();
     let target = Target::new(&format!("http://{address}"), pairs, Some(child.id()))?.signing(recipe.secrets.clone());
+    let target = target.kept_in(database.and_then(first_process));
     Ok((child, target, took))
+}
+
+/// The process that all others of a database server come from, as far as it runs on this machine.
+fn first_process(database: &Database) -> Option<u32> {
+    let sql = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)";
+    database.run_at(database.admin_url(), sql).ok()?.trim().parse().ok()
 }
 
 /// Waits until the log says where the server listens.

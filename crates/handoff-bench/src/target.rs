@@ -18,6 +18,8 @@ pub(crate) struct Target {
     pub(crate) tenants: Vec<Tenant>,
     /// The server's process, where it runs on this machine.
     pub(crate) process: Option<u32>,
+    /// The first process of its database, where that runs on this machine too.
+    pub(crate) database: Option<u32>,
     /// What it signs callbacks with; none where nobody said.
     pub(crate) secrets: Vec<CallbackSecret>,
 }
@@ -58,12 +60,26 @@ impl Target {
             return Err(BenchError::NoCredentials);
         }
         let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { host, port: uri.port_u16().unwrap_or(80), path, tenants, process, secrets: Vec::new() })
+        Ok(Self {
+            host,
+            port: uri.port_u16().unwrap_or(80),
+            path,
+            tenants,
+            process,
+            database: None,
+            secrets: Vec::new(),
+        })
     }
 
     /// The same server, which signs callbacks with these.
     pub(crate) fn signing(mut self, secrets: Vec<CallbackSecret>) -> Self {
         self.secrets = secrets;
+        self
+    }
+
+    /// The same server, whose database is this process and those that it started.
+    pub(crate) const fn kept_in(mut self, database: Option<u32>) -> Self {
+        self.database = database;
         self
     }
 

@@ -16,9 +16,10 @@
 //! | `store` | the port, each call handed to what does it |
 //! | `options`, `error`, `stats` | what can be chosen, how it fails, what it did |
 //! | `schema`, `migrations/` | the tables, rules and functions, and bringing a database to them |
-//! | `link`, `gate` | the connections, and what is known of the way to the database |
-//! | `queue`, `batch`, `member` | who waits to write, their physical transactions, what takes part in them |
+//! | `link`, `pool`, `gate` | the connections, and what is known of the way to the database |
+//! | `queue`, `batch`, `physical`, `member` | who waits to write, together, in which transactions, what takes part in them |
 //! | `load`, `overlay`, `flush` | what a batch reads, what it comes to, how that is written |
+//! | `gather` | who waits to read by key, together |
 //! | `timers`, `blobs`, `read` | everything that is one question |
 //! | `portable` | handing out everything, and filling an empty database |
 //! | `inspect` | everything of a tenant at once |
@@ -42,12 +43,15 @@ mod error;
 mod flush;
 mod gate;
 mod inspect;
+mod gather;
 mod link;
 mod load;
 mod member;
 mod options;
 mod overlay;
 mod portable;
+mod physical;
+mod pool;
 mod queue;
 mod read;
 mod schema;

@@ -4,9 +4,8 @@ use std::{future::Future, str::FromStr as _, time::Duration};
 
 use handoff_engine::store::StoreError;
 use sqlx::{
-    Acquire as _, ConnectOptions as _, Postgres,
-    pool::PoolConnection,
-    postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow},
+    ConnectOptions as _, Postgres,
+    postgres::{PgArguments, PgConnectOptions, PgRow},
     query::Query,
 };
 
@@ -14,6 +13,7 @@ use crate::{
     error::{Failure, OpenError},
     gate::Gate,
     options::PostgresOptions,
+    pool::{Lease, Pool},
 };
 
 /// How often a call is tried on another connection.
@@ -28,7 +28,7 @@ pub(crate) type Question<'q> = Query<'q, Postgres, PgArguments>;
 /// The pool, and the gate before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    pool: PgPool,
+    pool: Pool,
     gate: Gate,
     pooled: bool,
     answer_within: Duration,
@@ -53,25 +53,15 @@ impl Link {
     /// Connects to nothing yet.
     pub(crate) fn new(address: PgConnectOptions, options: &PostgresOptions) -> Self {
         let gate = Gate::new(address.clone());
-        let at_the_door = gate.clone();
-        let pool = PgPoolOptions::new()
-            .max_connections(options.connections.max(1))
-            .acquire_timeout(options.acquire_within)
-            // A round trip for every call; what is lost is noticed, and tried again on another.
-            .test_before_acquire(false)
-            .before_acquire(move |_, about| {
-                let fresh = !at_the_door.outdates(about.age);
-                Box::pin(async move { Ok(fresh) })
-            })
-            .connect_lazy_with(address);
+        let pool = Pool::new(address, gate.clone(), options.connections, options.acquire_within);
         Self { pool, gate, pooled: options.pooled, answer_within: options.answer_within }
     }
 
     /// A connection, unless the database cannot be reached.
-    pub(crate) async fn connection(&self) -> Result<PoolConnection<Postgres>, Failure> {
+    pub(crate) async fn connection(&self) -> Result<Lease, Failure> {
         self.gate.pass().await?;
         tokio::select! {
-            taken = self.pool.acquire() => taken.map_err(Failure::from),
+            taken = self.pool.take() => taken,
             shut = self.gate.shut() => Err(shut),
         }
     }
@@ -109,21 +99,16 @@ impl Link {
             }
             // A pooler changes the server's connection between two transactions, and without one between preparing a
             // statement and running it.
-            let mut transaction = connection.begin().await?;
-            let rows = question.persistent(false).fetch_all(&mut *transaction).await?;
-            transaction.commit().await?;
+            sqlx::raw_sql("BEGIN").execute(&mut *connection).await?;
+            let rows = question.persistent(false).fetch_all(&mut *connection).await?;
+            sqlx::raw_sql("COMMIT").execute(&mut *connection).await?;
             Ok(rows)
         })
         .await;
-        if matches!(asked, Err(Failure::Lost(_))) {
-            discard(connection);
+        if asked.is_ok() {
+            connection.give_back();
         }
         asked
-    }
-
-    /// The pool, for what takes longer than a call may.
-    pub(crate) const fn pool(&self) -> &PgPool {
-        &self.pool
     }
 
     /// How long a statement may go unanswered.
@@ -146,9 +131,4 @@ pub(crate) async fn within<T>(
         Ok(answered) => answered.map_err(Failure::from),
         Err(_) => Err(Failure::Lost("the database does not answer".to_owned())),
     }
-}
-
-/// Closes a connection that cannot be used again, without asking it.
-pub(crate) fn discard(connection: PoolConnection<Postgres>) {
-    drop(connection.detach());
 }

@@ -9,14 +9,11 @@ use handoff_engine::store::{
     portable::{Column, ColumnKind},
 };
 use handoff_protocol::id::TenantId;
-use sqlx::{
-    PgConnection, Postgres, QueryBuilder, Transaction,
-    postgres::{PgPool, PgRow},
-};
+use sqlx::{PgConnection, Postgres, QueryBuilder, postgres::PgRow};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::{codec, error::Failure, store::PostgresStore};
+use crate::{codec, error::Failure, link::Link, pool::Lease, store::PostgresStore};
 
 /// How many rows wait at the most for whoever takes them.
 const WAITING: usize = 64;
@@ -24,7 +21,7 @@ const WAITING: usize = 64;
 #[async_trait]
 impl Portable for PostgresStore {
     async fn unload(&self) -> Result<RowStream, StoreError> {
-        let transaction = begin(self.link().pool(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        let transaction = begin(self.link(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         let (sender, rows) = mpsc::channel(WAITING);
         // It ends with whoever takes the rows.
         tokio::spawn(async move {
@@ -37,7 +34,7 @@ impl Portable for PostgresStore {
     }
 
     async fn fill(&self) -> Result<Box<dyn Filling>, StoreError> {
-        let mut transaction = begin(self.link().pool(), "BEGIN").await?;
+        let mut transaction = begin(self.link(), "BEGIN").await?;
         // Every write moves a head, so nobody writes meanwhile.
         let locked = sqlx::raw_sql("LOCK TABLE tenants IN EXCLUSIVE MODE").execute(&mut *transaction).await;
         locked.map_err(Failure::from)?;
@@ -48,8 +45,11 @@ impl Portable for PostgresStore {
     }
 }
 
-async fn begin(pool: &PgPool, statement: &'static str) -> Result<Transaction<'static, Postgres>, StoreError> {
-    Ok(pool.begin_with(statement).await.map_err(Failure::from)?)
+/// A connection in a transaction that takes longer than a call may; it is rolled back when the connection is dropped.
+async fn begin(link: &Link, statement: &'static str) -> Result<Lease, StoreError> {
+    let mut connection = link.connection().await?;
+    sqlx::raw_sql(statement).execute(&mut *connection).await.map_err(Failure::from)?;
+    Ok(connection)
 }
 
 /// Every tenant that anything was written for, by name.
@@ -115,7 +115,7 @@ fn cell(row: &PgRow, (name, kind): &Column) -> Result<Cell, StoreError> {
 
 /// Rolls back when it is dropped.
 struct DatabaseFilling {
-    transaction: Transaction<'static, Postgres>,
+    transaction: Lease,
     tenant: Option<TenantId>,
 }
 
@@ -154,9 +154,9 @@ impl Filling for DatabaseFilling {
         Ok(())
     }
 
-    async fn commit(self: Box<Self>) -> Result<(), StoreError> {
-        let committed = self.transaction.commit().await;
-        committed.map_err(|error| {
+    async fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
+        let committed = sqlx::raw_sql("COMMIT").execute(&mut *self.transaction).await;
+        committed.map(drop).map_err(|error| {
             if crate::error::commit_was_refused(&error) {
                 Failure::from(error).into()
             } else {

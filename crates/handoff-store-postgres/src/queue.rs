@@ -9,13 +9,14 @@ use std::{
 use futures::FutureExt as _;
 use handoff_engine::store::Topic;
 use handoff_protocol::id::TenantId;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{
     batch::{self, Desk},
     link::Link,
     member::Member,
     options::PostgresOptions,
+    pool::Lease,
     stats::Counters,
     wakes::Wakes,
 };
@@ -62,15 +63,28 @@ impl Writers {
     }
 
     async fn work(self: Arc<Self>, tenant: TenantId) {
+        let mut begun: Option<(Lease, SemaphorePermit<'_>)> = None;
         loop {
-            // A closed semaphore means that the store is going away, and so is everybody who waits.
-            let Ok(_permit) = self.permits.acquire().await else { return };
+            let (lease, permit) = match begun.take() {
+                Some((lease, permit)) => (Some(lease), permit),
+                // A closed semaphore means that the store is going away, and so is everybody who waits.
+                None => match self.permits.acquire().await {
+                    Ok(permit) => (None, permit),
+                    Err(_) => return,
+                },
+            };
             let Some(members) = self.take(tenant) else { return };
             // A defect here costs its own batch, whose callers are told that nobody knows, and no other.
-            if AssertUnwindSafe(self.run(tenant, members)).catch_unwind().await.is_err() {
-                tracing::error!("a batch of the store panicked");
+            match AssertUnwindSafe(self.run(tenant, members, lease)).catch_unwind().await {
+                Ok(lease) => begun = lease.map(|lease| (lease, permit)),
+                Err(_) => tracing::error!("a batch of the store panicked"),
             }
         }
+    }
+
+    /// Whether this tenant has more to write and no other waits for the connection.
+    fn goes_on(&self, tenant: TenantId) -> bool {
+        self.permits.available_permits() > 0 && self.waiting().get(&tenant).is_some_and(|queue| !queue.is_empty())
     }
 
     /// What waits now; nothing, and the tenant has no worker any more.
@@ -85,13 +99,16 @@ impl Writers {
         Some(queue.drain(..many).collect())
     }
 
-    async fn run(&self, tenant: TenantId, mut members: Vec<Member>) {
-        let desk = Desk { link: &self.link, options: &self.options, counters: &self.counters };
-        let moved_at = batch::run(desk, tenant, &mut members).await;
+    /// Runs a batch, on a connection where its transaction has begun if there is one; answers likewise for the next.
+    async fn run(&self, tenant: TenantId, mut members: Vec<Member>, mut begun: Option<Lease>) -> Option<Lease> {
+        let more = || self.goes_on(tenant);
+        let desk = Desk { link: &self.link, options: &self.options, counters: &self.counters, more: &more };
+        let moved_at = batch::run(desk, tenant, &mut members, &mut begun).await;
         let topics: Vec<Topic> = members.iter_mut().flat_map(Member::topics).collect();
         // Whoever is woken reads the commit, and whoever is answered finds others woken.
         self.wakes.touched(tenant, moved_at, topics);
         members.into_iter().for_each(Member::answer);
+        begun
     }
 }
 

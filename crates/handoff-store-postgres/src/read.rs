@@ -5,18 +5,15 @@ use handoff_engine::store::{
     StoreError, StoredEvent,
 };
 use handoff_protocol::id::TenantId;
+use sqlx::postgres::PgRow;
 
 use crate::{codec, link::Link};
 
+/// What stands under one key, as far as it can be read.
+pub(crate) type Found = Result<Option<Record>, StoreError>;
+
 /// Records in the order asked, of one snapshot.
-pub(crate) async fn records(
-    link: &Link,
-    tenant: &TenantId,
-    keys: &[RecordKey],
-) -> Result<Vec<Option<Record>>, StoreError> {
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
+pub(crate) async fn records(link: &Link, tenant: &TenantId, keys: &[&RecordKey]) -> Result<Vec<Found>, StoreError> {
     let question = || {
         let kinds: Vec<_> = keys.iter().map(|key| codec::text(key.kind.as_str())).collect();
         let ids: Vec<_> = keys.iter().map(|key| codec::text(&key.id)).collect();
@@ -26,15 +23,19 @@ pub(crate) async fn records(
             .bind(ids)
     };
     let rows = link.ask(question).await?;
-    let mut found: Vec<Option<Record>> = vec![None; keys.len()];
+    let mut found: Vec<Found> = keys.iter().map(|_| Ok(None)).collect();
     for row in &rows {
         let place = usize::try_from(codec::column::<i32>(row, "place")?).unwrap_or_default().wrapping_sub(1);
         if let (Some(slot), Some(key)) = (found.get_mut(place), keys.get(place)) {
-            let document = codec::shared(row, "document")?;
-            *slot = Some(Record { key: key.clone(), version: codec::count(row, "version")?, document });
+            *slot = record(row, key).map(Some);
         }
     }
     Ok(found)
+}
+
+fn record(row: &PgRow, key: &RecordKey) -> Result<Record, StoreError> {
+    let (version, document) = (codec::count(row, "version")?, codec::shared(row, "document")?);
+    Ok(Record { key: key.clone(), version, document })
 }
 
 /// One page of an index, with one row more than wanted to learn whether there are more.

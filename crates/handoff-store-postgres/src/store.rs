@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use crate::{
     blobs,
     error::OpenError,
+    gather::Gather,
     link::{self, Link},
     member::Member,
     options::PostgresOptions,
@@ -31,6 +32,7 @@ use crate::{
 #[derive(Debug)]
 pub struct PostgresStore {
     writers: Arc<Writers>,
+    gather: Gather,
     // Dropping the set ends what runs in it.
     _background: JoinSet<()>,
 }
@@ -59,7 +61,7 @@ impl PostgresStore {
         background.spawn(notify(wakes.clone(), listen_at));
         background.spawn(catch_up(wakes.clone(), link.clone(), options.look_again));
         let writers = Arc::new(Writers::new(link, options, wakes));
-        Ok(Self { writers, _background: background })
+        Ok(Self { writers, gather: Gather::default(), _background: background })
     }
 
     /// Whether a text can be read as an address. Whether anything is there shows when it is opened.
@@ -95,7 +97,7 @@ impl Store for PostgresStore {
     }
 
     async fn get(&self, tenant: &TenantId, keys: &[RecordKey]) -> Result<Vec<Option<Record>>, StoreError> {
-        read::records(self.link(), tenant, keys).await
+        self.gather.records(self.link(), tenant, keys).await
     }
 
     async fn scan(&self, scan: IndexScan) -> Result<Page, StoreError> {

@@ -8,7 +8,7 @@ use crate::outcome::{Measurement, Outcome};
 const HEAD: &str = "\
 # Performance
 
-This page is made from runs of `handoff-bench` and not written by hand:
+This page, up to the section on Postgres, is made from runs of `handoff-bench` and not written by hand:
 
 ```sh
 cargo build --release --bin handoffd --bin handoff --bin handoff-bench
@@ -18,7 +18,7 @@ target/release/handoff-bench report run1.json run2.json run3.json > docs/perform
 
 The same program loads any other server of the contract: `handoff-bench run --url URL --credentials FILE`. Client and
 server share the machine, the server commits to SQLite with `synchronous=FULL`, and nothing is acknowledged before it is
-on the disk. Each figure is the median of the runs.
+on the disk. Each figure is the median of the runs. `run --spawn --postgres` does the same over Postgres.
 ";
 
 /// The page out of several runs.

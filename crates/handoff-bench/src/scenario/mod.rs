@@ -24,7 +24,7 @@ use crate::{
     limits,
     load::{self, Names},
     outcome::Measurement,
-    spawn::{Callbacks, Recipe, Spawned},
+    spawn::{Callbacks, Node, Recipe, Spawned},
     target::Target,
     wire::{Raised, Terms},
 };
@@ -42,6 +42,8 @@ pub(crate) enum Scenario {
     Cycle,
     /// From an answer to the held poll that it ends
     Wake,
+    /// From an answer at one server to the poll that it ends at another
+    Across,
     /// Listing and paging with many requests pending, and starting over them
     Pending,
     /// Growing to many receipts, paging over them, and verifying them
@@ -76,8 +78,8 @@ pub(crate) struct Size {
 /// Where the server of a measurement comes from.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// It runs already, and is loaded as it is.
-    There(Target),
+    /// It runs already, and is loaded as it is; perhaps with a second one over the same database.
+    There(Target, Option<Box<Target>>),
     /// A fresh one is started for each measurement.
     Fresh(Recipe),
 }
@@ -103,13 +105,37 @@ impl Source {
         Ok(server)
     }
 
+    /// A second server over the database of the first.
+    pub(crate) async fn second(&self, first: &Server) -> Result<Second, BenchError> {
+        match (self, &first.spawned) {
+            (Self::There(_, Some(second)), _) => Ok(Second::There(second.as_ref().clone())),
+            (_, Some(spawned)) => Ok(Second::Started(spawned.second().await?)),
+            _ => Err(BenchError::Lacking("give `--second-url`: another server over the same database".to_owned())),
+        }
+    }
+
     async fn start(&self, callbacks: Callbacks) -> Result<Server, BenchError> {
         match self {
-            Self::There(target) => Ok(Server { target: target.clone(), spawned: None }),
+            Self::There(target, _) => Ok(Server { target: target.clone(), spawned: None }),
             Self::Fresh(recipe) => {
                 let spawned = Spawned::start(recipe, callbacks).await?;
                 Ok(Server { target: spawned.target.clone(), spawned: Some(spawned) })
             }
+        }
+    }
+}
+
+/// A further server, which runs as long as this is held if it was started here.
+pub(crate) enum Second {
+    There(Target),
+    Started(Node),
+}
+
+impl Second {
+    pub(crate) const fn target(&self) -> &Target {
+        match self {
+            Self::There(target) => target,
+            Self::Started(node) => &node.target,
         }
     }
 }
@@ -131,6 +157,7 @@ pub(crate) async fn run(
         Scenario::Limits => limits::measure(size.time, tell).await,
         Scenario::Raise | Scenario::Answer | Scenario::Cycle => flow::measure(scenario, source, size, tell).await,
         Scenario::Wake => wake::measure(source, size, tell).await,
+        Scenario::Across => wake::across(source, size, tell).await,
         Scenario::Pending => pending::measure(source, size, tell).await,
         Scenario::Receipts => receipts::measure(source, size, tell).await,
         Scenario::Idle => idle::measure(source, size, tell).await,

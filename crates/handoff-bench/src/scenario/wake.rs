@@ -29,12 +29,26 @@ const ANSWERING: usize = 16;
 /// Answers a second: on a server that does nothing else, and on one that is at work.
 const RATES: [(&str, u32); 2] = [("wake, 5 answers/s", 5), ("wake, 200 answers/s", 200)];
 
+/// The same from one server to another.
+const ACROSS: [(&str, u32); 2] = [("wake across, 5 answers/s", 5), ("wake across, 200 answers/s", 200)];
+
 pub(super) async fn measure(source: &Source, size: &Size, tell: &mut dyn FnMut(Measurement)) -> Result<(), BenchError> {
     for (name, rate) in RATES {
         let server = source.server().await?;
         // At the slow rate the quantiles need longer.
         let time = if rate < 100 { size.time.saturating_mul(4) } else { size.time };
-        tell(one(name, rate, server.target(), time).await?);
+        tell(one(name, rate, server.target(), server.target(), time).await?);
+    }
+    Ok(())
+}
+
+/// The same with two servers over one database: answers go to one, and polls are held at the other.
+pub(super) async fn across(source: &Source, size: &Size, tell: &mut dyn FnMut(Measurement)) -> Result<(), BenchError> {
+    for (name, rate) in ACROSS {
+        let first = source.server().await?;
+        let second = source.second(&first).await?;
+        let time = if rate < 100 { size.time.saturating_mul(4) } else { size.time };
+        tell(one(name, rate, first.target(), second.target(), time).await?);
     }
     Ok(())
 }
@@ -45,9 +59,15 @@ struct Held<'a> {
     sent: &'a Cell<Option<Instant>>,
 }
 
-async fn one(name: &str, rate: u32, target: &Target, time: Duration) -> Result<Measurement, BenchError> {
+async fn one(
+    name: &str,
+    rate: u32,
+    target: &Target,
+    polled: &Target,
+    time: Duration,
+) -> Result<Measurement, BenchError> {
     let names = Names::new()?;
-    let mut waiting = load::open(target, WAITING, 1).await?;
+    let mut waiting = load::open(polled, WAITING, 1).await?;
     let mut answering = load::open(target, ANSWERING, 1).await?;
     let sent: Vec<_> = (0..WAITING).map(|_| Cell::new(None)).collect();
     let (held, tally) = (RefCell::new(VecDeque::new()), RefCell::new(Tally::new()?));

@@ -57,12 +57,19 @@ BEGIN
         WHERE i.tenant = p_tenant AND i.idx = v.idx AND i.sort_key = v.sort_key AND i.kind = v.kind AND i.id = v.id;
     END LOOP;
     IF cardinality(p_on_indexes) > 0 THEN
-        -- A row that points to this record already is left alone; one that points to another breaks the column's rule.
-        INSERT INTO record_index AS i (tenant, idx, sort_key, kind, id)
-        SELECT p_tenant, u.idx, u.sort_key, u.kind, u.id
-        FROM unnest(p_on_indexes, p_on_keys, p_on_kinds, p_on_ids) AS u (idx, sort_key, kind, id)
-        ON CONFLICT (tenant, idx, sort_key) DO UPDATE SET kind = NULL
-        WHERE i.kind <> excluded.kind OR i.id <> excluded.id;
+        BEGIN
+            INSERT INTO record_index (tenant, idx, sort_key, kind, id)
+            SELECT p_tenant, u.idx, u.sort_key, u.kind, u.id
+            FROM unnest(p_on_indexes, p_on_keys, p_on_kinds, p_on_ids) AS u (idx, sort_key, kind, id);
+        EXCEPTION WHEN unique_violation THEN
+            -- Seldom, and half as dear again, so not tried first. A row that points to this record already is left alone;
+            -- one that points to another breaks the column's rule.
+            INSERT INTO record_index AS i (tenant, idx, sort_key, kind, id)
+            SELECT p_tenant, u.idx, u.sort_key, u.kind, u.id
+            FROM unnest(p_on_indexes, p_on_keys, p_on_kinds, p_on_ids) AS u (idx, sort_key, kind, id)
+            ON CONFLICT (tenant, idx, sort_key) DO UPDATE SET kind = NULL
+            WHERE i.kind <> excluded.kind OR i.id <> excluded.id;
+        END;
     END IF;
     IF cardinality(p_store_owners) > 0 THEN
         INSERT INTO blobs (tenant, owner, digest, kept, put_at, bytes)
