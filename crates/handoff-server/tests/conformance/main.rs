@@ -44,7 +44,10 @@ fn play(suite: &Suite, plan: &Plan, alter: impl FnOnce(&mut Profile)) -> (Profil
         let deployment = Disposable::start(plan).await?;
         let mut profile = deployment.profile()?;
         alter(&mut profile);
-        let verdicts = run::play(suite, profile.clone(), &Conduct::default(), |_| {}).await?;
+        // A database and its servers share the machine with the suite, whose cases have times to keep.
+        let jobs = if plan.database.is_some() { 8 } else { Conduct::default().jobs };
+        let conduct = Conduct { jobs, ..Conduct::default() };
+        let verdicts = run::play(suite, profile.clone(), &conduct, |_| {}).await?;
         // Whatever the cases did, statements of SQL and crashes included, what is stored follows the rules.
         let mut check = Command::new(&plan.server);
         check.args(["--config", "handoffd.toml", "fsck"]).current_dir(deployment.directory());

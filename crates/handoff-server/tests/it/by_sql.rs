@@ -20,6 +20,7 @@ on_every_store!(
     the_title_of_a_pending_request_is_changed_by_one_statement_and_nothing_else_is,
     an_answer_after_the_change_is_to_the_new_title_and_its_receipt_verifies,
     an_answer_during_the_change_is_to_what_the_change_leaves,
+    a_title_is_changed_also_while_something_else_of_its_request_changes,
     a_receipt_is_neither_changed_nor_removed_nor_added_by_any_statement
 );
 
@@ -137,6 +138,15 @@ fn an_answer_during_the_change_is_to_what_the_change_leaves(deployment: &Deploym
     let receipt = home::receipt(connection, "t-m", &answered);
     assert_ne!(receipt.text("rendered.digest"), before.text("rendered_digest"));
     assert_eq!(receipt.text("rendered.digest"), shown(&get(connection, &format!("/v1/requests/{id}"))));
+}
+
+fn a_title_is_changed_also_while_something_else_of_its_request_changes(deployment: &Deployment) {
+    let (_server, mut connection, shell) = open(deployment);
+    let connection = &mut connection;
+    let id = raise(connection, "run:1", "").text("id");
+    let other = format!("UPDATE records SET version = version + 1 WHERE id = '{id}'");
+    shell.while_open(&other, || shell.run(&change(&id, "Ship it to everybody?"))).unwrap();
+    assert_eq!(get(connection, &format!("/v1/requests/{id}")).text("prompt.title"), "Ship it to everybody?");
 }
 
 fn a_receipt_is_neither_changed_nor_removed_nor_added_by_any_statement(deployment: &Deployment) {

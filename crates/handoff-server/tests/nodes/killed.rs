@@ -29,6 +29,9 @@ const CALLERS: usize = 6;
 /// Within which wakes must be back after a kill.
 const BACK: Duration = Duration::from_millis(500);
 
+/// How late a poll may be in the worst case: its node was told nothing, since the one that committed died before it did.
+const LATEST: Duration = Duration::from_secs(3);
+
 /// What a machine that does something else beside may add to that.
 const BUSY: Duration = Duration::from_millis(2000);
 
@@ -121,6 +124,7 @@ fn kill_nodes(lasting: Duration, every: Duration, back: Duration) {
     );
     assert!(kills.len() >= 3 && told.answered.len() > 100);
     assert!(late.iter().all(|late| *late <= back), "{late:?}");
+    assert!(waits.iter().all(|wait| *wait <= LATEST + BUSY), "every poll comes back within the bound");
 }
 
 /// Takes pushes and acknowledges each, until as many requests as are expected had theirs. Expecting none is not knowing yet.

@@ -85,26 +85,27 @@ END
 $$;
 
 CREATE FUNCTION write_request() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    v_state text;
 BEGIN
     IF (NEW.tenant, NEW.id, NEW.state, NEW.waiter_ref, NEW.created_at, NEW.version)
         IS DISTINCT FROM (OLD.tenant, OLD.id, OLD.state, OLD.waiter_ref, OLD.created_at, OLD.version)
     THEN
         RAISE EXCEPTION 'requests: only the title can be changed here; the rest is changed through the API';
     END IF;
-    IF OLD.state IS DISTINCT FROM 'pending' THEN
-        RAISE EXCEPTION 'requests: the title can be changed while a request is pending, and this one has ended';
-    END IF;
     IF NEW.title IS NULL OR length(NEW.title) NOT BETWEEN 1 AND 200 THEN
         RAISE EXCEPTION 'requests: a title is a text of 1 to 200 characters without NUL';
     END IF;
-    -- Under the lock that every write of the tenant takes first: whoever comes after reads what this leaves.
+    -- Under the lock that every write of the tenant takes first: whoever comes after reads what this leaves, and what came
+    -- before, also since this statement began, is read by those that follow here.
     PERFORM FROM tenants t WHERE t.tenant = OLD.tenant FOR UPDATE;
+    SELECT q.state INTO v_state FROM requests q WHERE q.tenant = OLD.tenant AND q.id = OLD.id;
+    IF v_state IS DISTINCT FROM 'pending' THEN
+        RAISE EXCEPTION 'requests: the title can be changed while a request is pending, and this one has ended';
+    END IF;
     -- The version rises, so that whoever read the record before cannot write over it.
     UPDATE records r SET document = with_title(r.document, NEW.title), version = r.version + 1
-    WHERE r.tenant = OLD.tenant AND r.kind = 'request' AND r.id = OLD.id AND r.version = OLD.version;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'requests: this request was changed at the same moment; try again';
-    END IF;
+    WHERE r.tenant = OLD.tenant AND r.kind = 'request' AND r.id = OLD.id;
     RETURN NEW;
 END
 $$;

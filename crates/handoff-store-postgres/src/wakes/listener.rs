@@ -1,6 +1,9 @@
 //! Hears what other nodes committed.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
@@ -30,8 +33,11 @@ pub(crate) struct Hearing {
 /// Whenever the connection is lost or made again every waiter looks again, since nobody knows what went unheard. It counts
 /// as lost when it ends, and when a word that this node sends to itself over it does not come back: a connection that was
 /// dropped in silence, or one that a pooler gave to somebody else, hears nothing and says nothing.
+///
+/// The words of other nodes to themselves are heard as well. A node that says nothing any more may have died between a commit
+/// and its notification, so every waiter looks again once.
 pub(crate) async fn listen(wakes: Wakes, address: PgConnectOptions, hearing: Hearing) {
-    let mut ear = Ear { wakes, hearing, told: false };
+    let mut ear = Ear { wakes, hearing, told: false, others: HashMap::new() };
     let mut looked = Instant::now();
     loop {
         let reason = match timeout(hearing.within, open(&address)).await {
@@ -71,6 +77,8 @@ struct Ear {
     hearing: Hearing,
     /// Whether it was said that nothing is heard.
     told: bool,
+    /// When each other node was heard last.
+    others: HashMap<String, Instant>,
 }
 
 impl Ear {
@@ -79,11 +87,15 @@ impl Ear {
         let mut ticks = interval(BEAT.min(self.hearing.within));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut number, mut sent) = (0_u64, None::<Instant>);
+        self.others.clear();
         loop {
             tokio::select! {
                 heard = listener.try_recv() => match heard {
                     Ok(Some(notification)) => match notice::read(&self.wakes.0.node, notification.payload()) {
-                        Notice::Told(told) => self.wakes.told_by_others(told),
+                        Notice::Told(told) => {
+                            self.heard_of(notice::sender(notification.payload()));
+                            self.wakes.told_by_others(told);
+                        }
                         Notice::Own => {}
                         Notice::Beat(beat) if beat == number => {
                             sent = None;
@@ -94,23 +106,44 @@ impl Ear {
                     Ok(None) => return "the connection ended",
                     Err(_) => return "the connection broke",
                 },
-                _ = ticks.tick() => match sent {
-                    Some(sent) if sent.elapsed() > self.hearing.within => {
-                        return "a notification to this node itself did not come back; a pooler may stand in between";
-                    }
-                    Some(_) => {}
-                    None => {
-                        number = number.wrapping_add(1);
-                        let word = notice::beat(&self.wakes.0.node, number);
-                        let say = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(word).execute(&mut *listener);
-                        match timeout(self.hearing.within, say).await {
-                            Ok(Ok(_)) => sent = Some(Instant::now()),
-                            Ok(Err(_)) => return "the connection broke",
-                            Err(_) => return "the connection says nothing any more",
+                _ = ticks.tick() => {
+                    self.look_for_the_dead();
+                    match sent {
+                        Some(sent) if sent.elapsed() > self.hearing.within => {
+                            return "a notification to this node itself did not come back; a pooler may stand in between";
+                        }
+                        Some(_) => {}
+                        None => {
+                            number = number.wrapping_add(1);
+                            let word = notice::beat(&self.wakes.0.node, number);
+                            let say = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(word);
+                            match timeout(self.hearing.within, say.execute(&mut *listener)).await {
+                                Ok(Ok(_)) => sent = Some(Instant::now()),
+                                Ok(Err(_)) => return "the connection broke",
+                                Err(_) => return "the connection says nothing any more",
+                            }
                         }
                     }
-                },
+                }
             }
+        }
+    }
+
+    fn heard_of(&mut self, node: &str) {
+        match self.others.get_mut(node) {
+            Some(last) => *last = Instant::now(),
+            None => drop(self.others.insert(node.to_owned(), Instant::now())),
+        }
+    }
+
+    /// Lets every waiter look again where another node fell silent.
+    fn look_for_the_dead(&mut self) {
+        let known = self.others.len();
+        let within = self.hearing.within;
+        self.others.retain(|_, last| last.elapsed() <= within);
+        if self.others.len() < known {
+            tracing::debug!("another node fell silent; every waiter looks again");
+            self.wakes.missed();
         }
     }
 

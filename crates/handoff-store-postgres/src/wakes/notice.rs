@@ -54,6 +54,11 @@ pub(super) fn beat(node: &str, number: u64) -> String {
     text
 }
 
+/// Which node a notification is from.
+pub(super) fn sender(text: &str) -> &str {
+    text.split('\n').next().unwrap_or_default()
+}
+
 /// What a notification says.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Notice {

@@ -91,14 +91,7 @@ async fn a_commit_of_a_node_that_died_before_it_told_anybody_is_found() {
     // Long enough for the first looks, which are about nothing yet.
     tokio::time::sleep(Duration::from_secs(2)).await;
     settle(&mut wakes).await;
-    // What such a node leaves behind: its rows, and a head that says when.
-    let untold = format!(
-        "SET handoff.tenant = '{}';
-         INSERT INTO events (tenant, sequence, type, subject, at, data) SELECT tenant, 2, 'x', 'x', 0, '{{}}' FROM tenants;
-         UPDATE tenants SET sequence = 2, moved_at = handoff_now()",
-        tenant()
-    );
-    database.run(&untold).unwrap();
+    database.run(&untold()).unwrap();
     let took = next_wake(&mut wakes, missed).await;
     assert!(took < Duration::from_secs(3), "{took:?}");
     // What was told makes nobody look for no reason.
@@ -108,4 +101,35 @@ async fn a_commit_of_a_node_that_died_before_it_told_anybody_is_found() {
     let heard = tokio::time::timeout(Duration::from_secs(3), next_wake(&mut wakes, missed)).await;
     assert!(heard.is_err(), "a commit that was told is no reason to look");
     commit(&there, WriteSet { events: vec![event("x")], ..WriteSet::default() }).await;
+}
+
+/// What a node leaves behind that dies before it told anybody: its rows, and a head that says when.
+fn untold() -> String {
+    format!(
+        "SET handoff.tenant = '{}';
+         INSERT INTO events (tenant, sequence, type, subject, at, data) SELECT tenant, 2, 'x', 'x', 0, '{{}}' FROM tenants;
+         UPDATE tenants SET sequence = 2, moved_at = handoff_now()",
+        tenant()
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_of_a_node_that_died_is_found_also_where_others_go_on_to_commit_in_its_tenant() {
+    let database = database();
+    let (here, there) = (open(database.owner_url()).await, open(database.owner_url()).await);
+    commit(&here, waking()).await;
+    let mut wakes = there.wakes();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    settle(&mut wakes).await;
+    // Another node speaks to itself once, commits, and dies; what is told of its tenant afterwards is later.
+    database.run("SELECT pg_notify('handoff_wakes', E'another\\n1')").unwrap();
+    database.run(&untold()).unwrap();
+    commit(&here, WriteSet { records: vec![], ..waking() }).await;
+    next_wake(&mut wakes, touched).await;
+    let took = next_wake(&mut wakes, missed).await;
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    // Once is enough, and nodes that live are no reason.
+    settle(&mut wakes).await;
+    let again = tokio::time::timeout(Duration::from_secs(3), next_wake(&mut wakes, missed)).await;
+    assert!(again.is_err(), "nobody else died");
 }
