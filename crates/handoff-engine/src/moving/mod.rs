@@ -15,8 +15,8 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`export`] | everything of a store, a line at a time |
-//! | [`import`] | filling an empty store from a file, as a whole or not at all |
+//! | `export` | everything of a store, a line at a time |
+//! | `import` | filling an empty store from a file, as a whole or not at all |
 //! | `line` | one line, and the digest that runs over all |
 //! | `order` | what rows must hold among themselves |
 
