@@ -13,7 +13,8 @@ ask() { psql -X -q -At -v ON_ERROR_STOP=1 -d "$url" -c "SET handoff.tenant = '$t
 
 explain() {
     printf '\n-- %s\n' "$1"
-    psql -X -q -At -v ON_ERROR_STOP=1 -d "$url" 2>&1 >/dev/null <<SQL | sed -e 's/^psql:[^ ]* //' -e '/^LOG:  duration/d' -e '/^CONTEXT:/d' -e 's/^LOG:  //'
+    psql -X -q -At -v ON_ERROR_STOP=1 -d "$url" 2>&1 >/dev/null <<SQL | sed -e '/^LOG:  duration/d' -e '/^CONTEXT:/d' \
+        -e 's/(cost=[^)]*) //' -e 's/ loops=\([0-9]*\))/ times=\1)/' -e 's/(actual time=[0-9.]*\.\./(ms=/'
 LOAD 'auto_explain';
 SET auto_explain.log_analyze = on;
 SET auto_explain.log_nested_statements = on;

@@ -133,9 +133,10 @@ fn pick(
     keys: &[RecordKey],
 ) -> Result<Vec<Option<Record>>, StoreError> {
     let found = found.as_ref().map_err(again)?;
-    let one = |key| {
-        let slot = places.get(key).and_then(|place| found.get(*place));
-        slot.map_or(Ok(None), |slot| slot.as_ref().map(Clone::clone).map_err(again))
+    let one = |key| match places.get(key).and_then(|place| found.get(*place)) {
+        Some(Ok(record)) => Ok(record.clone()),
+        Some(Err(error)) => Err(again(error)),
+        None => Ok(None),
     };
     keys.iter().map(one).collect()
 }

@@ -37,8 +37,10 @@ CREATE TRIGGER chain_bodies_no_delete BEFORE DELETE ON chain_bodies
 CREATE FUNCTION refuse_second_body() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (
-        SELECT FROM added a
-        JOIN erasures e ON e.tenant = a.tenant AND e.chain = a.chain AND e.height = a.height
+        -- Each by its whole key: as a join, the plan of an empty table would read all erasures of the tenant.
+        SELECT FROM added a CROSS JOIN LATERAL (
+            SELECT FROM erasures e WHERE e.tenant = a.tenant AND e.chain = a.chain AND e.height = a.height LIMIT 1
+        ) erased
     ) THEN
         RAISE EXCEPTION 'chain_bodies is append-only: the body of this entry was erased, write a further entry instead'
             USING ERRCODE = 'restrict_violation';

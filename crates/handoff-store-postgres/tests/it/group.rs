@@ -179,3 +179,35 @@ async fn whoever_goes_away_does_not_take_the_commit_along() {
     };
     super::bench::within(there, "the commit").await;
 }
+
+/// Reads that are under way together are one question, and each is answered with its own records.
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_of_many_callers_share_questions_and_get_what_each_asked_for() {
+    const CALLERS: usize = 64;
+    let database = database();
+    let store = open(database.owner_url()).await;
+    let records = (0..8).map(|number| insert(number, &format!(r#"{{"n":{number}}}"#))).collect();
+    commit(&store, WriteSet { records, ..WriteSet::default() }).await;
+    let read = |caller: usize| {
+        let keys = [key(caller % 8), key("absent"), key((caller + 1) % 8), key(caller % 8)];
+        let store = &store;
+        async move {
+            let found = store.get(&tenant(), &keys).await.unwrap();
+            let found: Vec<_> = found.iter().map(|found| found.as_ref().map(|record| &*record.document)).collect();
+            let document = |number: usize| format!(r#"{{"n":{number}}}"#);
+            let (one, other) = (document(caller % 8), document((caller + 1) % 8));
+            assert_eq!(found, [Some(&*one), None, Some(&*other), Some(&*one)]);
+        }
+    };
+    futures::future::join_all((0..CALLERS).map(read)).await;
+    // Whoever reads after a commit sees it, whatever else is being read.
+    let others = async { futures::future::join_all((0..CALLERS).map(read)).await };
+    let own = async {
+        for number in 0..20 {
+            commit(&store, WriteSet { records: vec![insert(format!("x{number}"), "{}")], ..WriteSet::default() }).await;
+            let found = store.get(&tenant(), &[key(format!("x{number}"))]).await.unwrap();
+            assert!(found.iter().all(Option::is_some), "{number}");
+        }
+    };
+    futures::join!(others, own);
+}
