@@ -13,6 +13,7 @@
 //! | [`coverage`] | which edges of the tables were taken |
 //! | [`shrink`] | a plan that fails made small |
 //! | [`campaign`], [`kept`] | many seeds, one after another, and those that failed once |
+//! | `planted` | faults planted on purpose, in builds that can have them |
 //! | [`script`], [`crash`] | forty stories, and each of them with every call of the store gone wrong |
 //!
 //! It is a crate of its own, apart from the testkit that authors of stores use: it has a binary, and it needs Tokio's virtual
@@ -32,6 +33,8 @@ pub mod node;
 pub mod op;
 pub mod ops;
 pub mod plan;
+#[cfg(feature = "planted-faults")]
+pub mod planted;
 pub mod ports;
 pub mod rng;
 pub mod run;
