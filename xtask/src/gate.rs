@@ -79,8 +79,9 @@ pub(crate) fn format(run: &mut Run) -> Result<(), Failure> {
 pub(crate) fn lint(run: &mut Run) -> Result<(), Failure> {
     run.step("lint", |run| {
         show(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
-        let planted = ["clippy", "--package", "handoff-server", "--features", "planted-faults", "--all-targets"];
-        show(run.cargo(&planted).args(["--", "--deny", "warnings"]))
+        let planted = ["clippy", "--package", "handoff-server", "--package", "handoff-simulator", "--all-targets"];
+        let features = ["--features", "handoff-server/planted-faults,handoff-simulator/planted-faults"];
+        show(run.cargo(&planted).args(features).args(["--", "--deny", "warnings"]))
     })
 }
 

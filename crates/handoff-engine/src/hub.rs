@@ -110,7 +110,10 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         let mut topics = self.hub.lock();
         // This subscription's own receiver still counts.
-        if topics.get(&self.key).is_some_and(|sender| sender.receiver_count() <= 1) {
+        let is_last = topics.get(&self.key).is_some_and(|sender| sender.receiver_count() <= 1);
+        #[cfg(feature = "planted-faults")]
+        let is_last = is_last || handoff_protocol::planted::Fault::LastListenerTakesAll.is_planted();
+        if is_last {
             topics.remove(&self.key);
         }
     }

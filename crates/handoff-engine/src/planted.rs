@@ -8,12 +8,12 @@ use std::{
 use handoff_protocol::{
     callback::{SEQUENCE_HEADER, SIGNATURE_HEADER},
     decision::{
-        self, Context, DecisionError, Effects, Push, Request,
+        self, Authorization, Context, DecisionError, Effects, Push, Request, Signal, Waiter,
         idempotency::IdempotencyKey,
         terms::RequestState,
         view::{SignalList, SinkValuesResult},
     },
-    id::{DeliveryId, RequestId, SignalId, TenantId, Ulid},
+    id::{AuthorizationId, DeliveryId, RequestId, SignalId, TenantId, Ulid},
     json::Json,
     planted::Fault,
     principal::Principal,
@@ -22,9 +22,10 @@ use handoff_protocol::{
 };
 
 use crate::{
-    decision::{RECEIPTS, Raised, RequestFilter},
+    decision::{RECEIPTS, Raised, RequestFilter, TimerAction, keys, read_action},
+    document::Kept,
     engine::Engine,
-    store::RecordKind,
+    store::{RecordKind, RecordWrite, TimerWrite, WriteSet},
     transaction::{Halt, View},
 };
 
@@ -75,6 +76,116 @@ impl Engine {
         (request.receipt, request.authorization, request.answered_at) = (None, None, None);
         Ok(Raised { request, created: false })
     }
+}
+
+/// What was read before a transaction, to be taken for what is there in it.
+#[derive(Default)]
+pub(crate) struct Early {
+    request: Option<Request>,
+    waiter: Option<Waiter>,
+}
+
+impl Early {
+    pub(crate) fn in_place_of(&self, request: Kept<Request>, waiter: Kept<Waiter>) -> (Kept<Request>, Kept<Waiter>) {
+        let document = self.request.clone().unwrap_or(request.document);
+        let request = Kept { version: request.version, document };
+        (request, Kept { version: waiter.version, document: self.waiter.clone().unwrap_or(waiter.document) })
+    }
+}
+
+/// What the record of a push is made from.
+pub(crate) struct BeganWith {
+    pub(crate) push: Push,
+    pub(crate) signal: Signal,
+}
+
+/// A signal as it was before its push.
+pub(crate) fn written_over(early: &Signal, signal: Kept<Signal>) -> Kept<Signal> {
+    let document = if Fault::PushRecordsWhatItRead.is_planted() { early.clone() } else { signal.document };
+    Kept { version: signal.version, document }
+}
+
+impl Engine {
+    /// What an operation reads too early.
+    pub(crate) async fn read_early(&self, tenant: TenantId, id: RequestId) -> Result<Early, DecisionError> {
+        let numbers = Fault::WaiterReadEarly.is_planted();
+        if !numbers && !Fault::OperationsReadEarly.is_planted() {
+            return Ok(Early::default());
+        }
+        let Some(request) = self.document::<Request>(tenant, id).await? else { return Ok(Early::default()) };
+        let waiter = self.document::<Waiter>(tenant, request.waiter_ref.digest().hex()).await?;
+        Ok(Early { request: Some(request).filter(|_| !numbers), waiter: waiter.filter(|_| numbers) })
+    }
+
+    /// What a sweep reads too early.
+    pub(crate) async fn swept_early(&self, tenant: TenantId, id: RequestId) -> Result<Early, DecisionError> {
+        if !Fault::SweepReadsEarly.is_planted() {
+            return Ok(Early::default());
+        }
+        Ok(Early { request: self.document(tenant, id).await?, waiter: None })
+    }
+
+    /// An authorization, read too early.
+    pub(crate) async fn authorization_early(
+        &self,
+        tenant: TenantId,
+        id: AuthorizationId,
+    ) -> Result<Option<Authorization>, DecisionError> {
+        if Fault::RedeemReadsEarly.is_planted() { self.document(tenant, id).await } else { Ok(None) }
+    }
+}
+
+/// A write-set without something that belongs to it.
+pub(crate) fn lose(set: &mut WriteSet) {
+    let Some(fault) = handoff_protocol::planted::planted() else { return };
+    let mut requests = 0;
+    set.records.retain_mut(|write| match write {
+        RecordWrite::Put { key, seen, unindex, index, .. } => {
+            requests += u32::from(key.kind == keys::REQUEST);
+            match fault {
+                Fault::StaleRowsStay => unindex.clear(),
+                Fault::FreshRowsMissing if seen.is_some() => index.clear(),
+                _ => {}
+            }
+            !match fault {
+                Fault::WaiterNotWritten => key.kind == keys::WAITER && seen.is_some(),
+                Fault::GrantsNotWritten => key.kind == keys::GRANT && seen.is_some(),
+                Fault::SessionsNotWritten => key.kind == keys::SESSION && seen.is_some(),
+                Fault::SuccessorNotWritten => key.kind == keys::REQUEST && requests == 2,
+                Fault::ReceiptPlaceMissing => key.kind == keys::RECEIPT,
+                _ => false,
+            }
+        }
+        RecordWrite::Delete { key, .. } => key.kind != keys::CONTINUATION || fault != Fault::ContinuationKeptForever,
+    });
+    if fault == Fault::AttestationMissing {
+        set.chain.iter_mut().for_each(|append| append.attestation = None);
+    }
+    if fault == Fault::EventsAfterTheFirstLost {
+        set.events.truncate(1);
+    }
+    if fault == Fault::RequestTopicSilent {
+        set.wakes.retain(|topic| !keys::is_request_topic(topic));
+    }
+    set.timers.retain(|write| match write {
+        TimerWrite::Put { action, .. } => !is_forgotten(fault, action),
+        TimerWrite::Settle { .. } | TimerWrite::Remove { .. } => true,
+    });
+}
+
+fn is_forgotten(fault: Fault, action: &str) -> bool {
+    let forgetful = match read_action(action) {
+        Ok(TimerAction::Expire { .. }) => Fault::DeadlineTimerForgotten,
+        Ok(TimerAction::Lapse { .. }) => Fault::AttemptTimerForgotten,
+        Ok(TimerAction::LapseLease { .. }) => Fault::LeaseTimerForgotten,
+        Ok(TimerAction::LapseSession { .. }) => Fault::SessionTimerForgotten,
+        Ok(TimerAction::CloseSession { .. }) => Fault::CloseTimerForgotten,
+        Ok(TimerAction::Push { .. }) => Fault::PushTimerForgotten,
+        Ok(TimerAction::PurgeReplays) => Fault::PurgeTimerForgotten,
+        Ok(TimerAction::Tend { .. } | TimerAction::SendDelivery { .. }) => Fault::OutreachTimersForgotten,
+        Ok(TimerAction::TellChange { .. } | TimerAction::WakePushes { .. }) | Err(_) => return false,
+    };
+    forgetful == fault
 }
 
 /// Takes an observation, or words of a channel, for more than they are.

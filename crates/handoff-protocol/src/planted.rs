@@ -4,8 +4,9 @@
 //! has, can be told at its start to get one thing wrong and everything else right; whoever runs a suite against it sees
 //! which case notices. Each place of a fault is behind the feature, and so is this module.
 //!
-//! A further fault is a row of the table below and a line or two at its place. It breaks one thing, so that the case that
-//! turns red says what the suite noticed; `cargo xtask conformance --planted` shows which does.
+//! A further fault is a row of a table below and a line or two at its place. It breaks one thing, so that the case that
+//! turns red says what the suite noticed; `cargo xtask conformance --planted` shows which does. Those of the second table
+//! show only where calls meet, timers race or power fails: they are for the simulator (`cargo xtask simulate --planted`).
 
 use std::sync::OnceLock;
 
@@ -36,33 +37,40 @@ pub(crate) fn quoting(message: String, value: &Json) -> String {
 }
 
 macro_rules! faults {
-    ($($fault:ident = $name:literal, $rule:literal, $breaks:literal;)*) => {
+    (
+        shown { $($fault:ident = $name:literal, $rule:literal, $breaks:literal;)* }
+        played { $($other:ident = $other_name:literal, $other_rule:literal, $other_breaks:literal;)* }
+    ) => {
         /// One thing that a build of the feature can get wrong.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum Fault {
             $(#[doc = $breaks] $fault,)*
+            $(#[doc = $other_breaks] $other,)*
         }
 
         impl Fault {
-            /// Every fault, in the order of the specification's chapters.
+            /// Every fault that shows from outside, in the order of the specification's chapters.
             pub const ALL: &'static [Self] = &[$(Self::$fault,)*];
+
+            /// Every fault that shows only where calls meet, timers race or power fails.
+            pub const PLAYED: &'static [Self] = &[$(Self::$other,)*];
 
             /// What it is called where it is asked for.
             #[must_use]
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$fault => $name,)* }
+                match self { $(Self::$fault => $name,)* $(Self::$other => $other_name,)* }
             }
 
             /// The rule of the specification that it breaks.
             #[must_use]
             pub const fn rule(self) -> &'static str {
-                match self { $(Self::$fault => $rule,)* }
+                match self { $(Self::$fault => $rule,)* $(Self::$other => $other_rule,)* }
             }
 
             /// What it breaks, in one sentence.
             #[must_use]
             pub const fn breaks(self) -> &'static str {
-                match self { $(Self::$fault => $breaks,)* }
+                match self { $(Self::$fault => $breaks,)* $(Self::$other => $other_breaks,)* }
             }
         }
     };
@@ -72,7 +80,7 @@ impl Fault {
     /// The fault of a name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|fault| fault.name() == name)
+        Self::ALL.iter().chain(Self::PLAYED).copied().find(|fault| fault.name() == name)
     }
 
     /// Whether this is the one that was planted.
@@ -83,6 +91,7 @@ impl Fault {
 }
 
 faults! {
+shown {
     // Foundations, tenancy, principals, keys, authority.
     DuplicateNamesAccepted = "duplicate-names-accepted", "B-1",
         "A body in which a member is named twice is taken, the last one counting.";
@@ -366,4 +375,121 @@ faults! {
         "A cancellation leaves the event of an answer besides its own.";
     TitlesFromACache = "titles-from-a-cache", "OP-13",
         "A title that was served once is served from memory, whatever the store says.";
+}
+
+played {
+    // The engine: what is decided on what was read too early.
+    OperationsReadEarly = "operations-read-early", "S-1",
+        "An operation is judged on the request as it was read before the transaction.";
+    SweepReadsEarly = "sweep-reads-early", "R11",
+        "A deadline is judged on the request as it was read before the transaction.";
+    WaiterReadEarly = "waiter-read-early", "X-4",
+        "A signal is numbered by the waiter as it was read before the transaction.";
+    RedeemReadsEarly = "redeem-reads-early", "Z-3",
+        "An authorization is spent as it was read before the transaction.";
+    PushRecordsWhatItRead = "push-records-what-it-read", "X-8",
+        "What came of a push is written over the signal as it was when the attempt began.";
+    // The engine: what is not in the commit that it belongs to.
+    ReplayInAnotherCommit = "replay-in-another-commit", "K-6",
+        "The entry of an idempotency key is written in a commit after that of its effect.";
+    ReplayOfRaiseForgotten = "replay-of-raise-forgotten", "K-1",
+        "A raise leaves no entry under its key.";
+    PurgeTakesTheLiving = "purge-takes-the-living", "K-6",
+        "The purge of entries that lapsed takes those that live as well.";
+    WaiterNotWritten = "waiter-not-written", "X-4",
+        "A signal does not move the last number of its waiter.";
+    GrantsNotWritten = "grants-not-written", "G-12",
+        "What becomes of the grants of a request that ended is not written.";
+    SessionsNotWritten = "sessions-not-written", "G-11",
+        "What becomes of the sessions of a request that ended is not written.";
+    SuccessorNotWritten = "successor-not-written", "R8",
+        "What becomes of the request that takes another's place is not written.";
+    ReceiptPlaceMissing = "receipt-place-missing", "E-9",
+        "A receipt is in the chain and in no index.";
+    AttestationMissing = "attestation-missing", "E-13",
+        "A receipt is sealed without a signature although there is a key.";
+    AttestationOfAnother = "attestation-of-another", "E-13",
+        "The signature of a receipt is over the digest before its own.";
+    EventsAfterTheFirstLost = "events-after-the-first-lost", "EV-1",
+        "Of the events of one transition only the first is written.";
+    ContinuationDroppedEarly = "continuation-dropped-early", "L-2",
+        "Continuation data is gone once one of several signals is acknowledged.";
+    ContinuationKeptForever = "continuation-kept-forever", "L-2",
+        "Continuation data stays when no signal will give it back any more.";
+    // The engine: waits without a timer, and timers without a wait.
+    DeadlineTimerForgotten = "deadline-timer-forgotten", "CL-3",
+        "A deadline is set without its timer.";
+    AttemptTimerForgotten = "attempt-timer-forgotten", "CL-1",
+        "An attempt is armed without its timer.";
+    LeaseTimerForgotten = "lease-timer-forgotten", "X-10",
+        "A lease begins without its timer.";
+    SessionTimerForgotten = "session-timer-forgotten", "G-10",
+        "A session is opened without the timer of its lease.";
+    CloseTimerForgotten = "close-timer-forgotten", "G-11",
+        "A session ends and its provider is never told.";
+    PushTimerForgotten = "push-timer-forgotten", "H-6",
+        "A signal with a callback is enqueued without the timer of its push.";
+    PurgeTimerForgotten = "purge-timer-forgotten", "K-6",
+        "The entry of a key is kept without the timer that purges it.";
+    OutreachTimersForgotten = "outreach-timers-forgotten", "V-9",
+        "Deliveries and rungs are planned without their timers.";
+    SettledBeforeSent = "settled-before-sent", "H-6",
+        "The timer of a push is settled before the push is sent.";
+    PutOffForever = "put-off-forever", "C-5",
+        "A deadline's timer that fires too early is settled and not set again.";
+    AckRearmsOrphans = "ack-rearms-orphans", "W7",
+        "An acknowledged nudge makes an orphan `armed` before anybody watches its lease.";
+    OrphansStayOrphans = "orphans-stay-orphans", "W7",
+        "A sign of life leaves what was given up as it is.";
+    // The engine: waits that nothing wakes.
+    SubscribesAfterReading = "subscribes-after-reading", "X-6",
+        "A poll subscribes to wakes after it has read, so that it misses what comes in between.";
+    LastListenerTakesAll = "last-listener-takes-all", "X-6",
+        "A held call that ends takes the others on its topic with it.";
+    RequestTopicSilent = "request-topic-silent", "HC-5",
+        "A commit wakes nobody who waits for the end of a request.";
+    StaleRowsStay = "stale-rows-stay", "EP-2",
+        "A document that moves in an index stays in its old place as well.";
+    FreshRowsMissing = "fresh-rows-missing", "EP-2",
+        "A document that is changed is not found under what it became.";
+    // Stores.
+    AcknowledgedBeforeSynced = "acknowledged-before-synced", "OP-15",
+        "A commit is acknowledged before it would survive a power cut.";
+    TornTailKept = "torn-tail-kept", "EV-1",
+        "After a power cut a half of the last commit is there.";
+    BatchLosesOne = "batch-loses-one", "RQ-2",
+        "Of many commits that share a sync one is acknowledged and not written.";
+    RefusedWriteStays = "refused-write-stays", "RQ-2",
+        "A write-set that is refused leaves what came before its fault.";
+    CompareAndSetIgnored = "compare-and-set-ignored", "C-3",
+        "A step is given a record as it was before the last change, and may write over that change.";
+    ReadsGoBack = "reads-go-back", "C-11",
+        "A read outside of a transaction brings a record as it was before the last change.";
+    CommitWakesNobody = "commit-wakes-nobody", "X-6",
+        "A commit passes none of its wakes on.";
+    SequenceReused = "sequence-reused", "EV-4",
+        "An event takes the number of the one before.";
+    EventDropped = "event-dropped", "EV-1",
+        "A commit loses one of its events.";
+    RowLeftBehind = "row-left-behind", "EP-2",
+        "A row of an index stays where its document left it.";
+    RowMissing = "row-missing", "EP-2",
+        "A row of an index is not written.";
+    TimerLeftBehind = "timer-left-behind", "CL-5",
+        "A timer that is removed stays.";
+    TimerNotMoved = "timer-not-moved", "CL-5",
+        "A timer that is moved stays at its old time.";
+    ClaimsNeverLapse = "claims-never-lapse", "V-7",
+        "A timer whose worker crashed is never claimed again.";
+    ClaimedTwice = "claimed-twice", "V-7",
+        "A timer that somebody holds is claimed by others.";
+    AnyClaimSettles = "any-claim-settles", "V-7",
+        "A claim that lapsed settles the timer of whoever claimed it since.";
+    ChainTakesAnything = "chain-takes-anything", "E-7",
+        "A receipt is appended to a head that is no longer the head.";
+    BlobNotKept = "blob-not-kept", "D-8",
+        "What was rendered is not kept with its receipt.";
+    OtherTenantsRecord = "other-tenants-record", "T-5",
+        "What a tenant does not have is read from another.";
+}
 }

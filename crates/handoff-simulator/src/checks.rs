@@ -6,10 +6,12 @@
 //! | [`acknowledged`] | whatever a client was told was done is done, and once (K-1, K-4, R5, X-8, Z-3, Z-5, K-S4) |
 //! | [`reads`] | each request read is one that was, between the question and the answer (R-table, K-1) |
 //! | [`polls`] | a poll lists every signal that waits and no other (X-5) |
+//! | [`held`] | a call that waits hears of what it waits for when that comes (X-6, HC-5) |
 //! | [`served`] | receipts are served to the byte, chains never shrink (E-8, E-10) |
 //! | [`progress`] | once all is well, everything comes to its end and everybody hears of it (X-1, X-11, G-11, C-5) |
 
 pub mod acknowledged;
+pub mod held;
 pub mod polls;
 pub mod progress;
 pub mod reads;

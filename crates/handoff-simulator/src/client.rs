@@ -119,6 +119,13 @@ impl<'a> Doing<'a> {
         Self { world, tenant, rng, name, home: 0 }
     }
 
+    /// The same from a client that calls this node first, as far as there are so many.
+    #[must_use]
+    pub fn from(mut self, home: usize) -> Self {
+        self.home = home;
+        self
+    }
+
     /// The tenant's people and machines.
     #[must_use]
     pub fn cast(&self) -> Option<&'a Tenant> {

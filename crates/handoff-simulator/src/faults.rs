@@ -23,6 +23,8 @@ pub enum StoreFault {
     LostWritten,
     /// The call takes so many milliseconds.
     Slow(u64),
+    /// The clock of the store goes back by so many milliseconds as the call comes in.
+    ClockBack(i64),
 }
 
 impl StoreFault {
@@ -36,6 +38,7 @@ impl StoreFault {
         (14, Self::LostNotWritten),
         (20, Self::LostWritten),
         (16, Self::Slow(0)),
+        (10, Self::ClockBack(0)),
     ];
 
     /// The same with its details.
@@ -44,6 +47,7 @@ impl StoreFault {
         match self {
             Self::PowerCut(_) => Self::PowerCut(rng.below(1_001)),
             Self::Slow(_) => Self::Slow(rng.pick(&[50, 500, 3_000, 12_000, 35_000]).copied().unwrap_or(50)),
+            Self::ClockBack(_) => Self::ClockBack(rng.pick(&[2_000, 20_000, 200_000]).copied().unwrap_or(2_000)),
             other => other,
         }
     }
@@ -60,6 +64,7 @@ impl StoreFault {
             Self::LostNotWritten => "failed commit, answer lost",
             Self::LostWritten => "commit, answer lost",
             Self::Slow(_) => "slow store",
+            Self::ClockBack(_) => "store's clock back at a call",
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct History {
     pub redeemed: Vec<Redeemed>,
     /// Polls.
     pub polled: Vec<Polled>,
+    /// Calls that were held while nothing went wrong.
+    pub held: Vec<Held>,
     /// Receipts as they were served.
     pub served: Vec<(ReceiptId, Digest)>,
     /// Heads of chains, with their heights.
@@ -131,6 +133,26 @@ pub struct Redeemed {
     pub at: Timestamp,
     /// Whether this was the first.
     pub first: bool,
+}
+
+/// A call that waited while nothing went wrong.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// When.
+    pub span: Span,
+    /// After how many milliseconds its answer came.
+    pub until: u64,
+    /// What it waited for.
+    pub on: HeldOn,
+}
+
+/// What a call waits for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum HeldOn {
+    /// A signal of a waiter.
+    Signal(TenantId, String),
+    /// The end of a request.
+    End(RequestId),
 }
 
 /// A poll and what it brought.

@@ -13,6 +13,7 @@
 //! | [`coverage`] | which edges of the tables were taken |
 //! | [`shrink`] | a plan that fails made small |
 //! | [`campaign`], [`kept`] | many seeds, one after another, and those that failed once |
+//! | `planted` | faults planted on purpose, in builds that can have them |
 //! | [`script`], [`crash`] | forty stories, and each of them with every call of the store gone wrong |
 //! | [`killed`] | the same stories over a real file, in a process that dies at every call |
 //!
@@ -34,6 +35,8 @@ pub mod node;
 pub mod op;
 pub mod ops;
 pub mod plan;
+#[cfg(feature = "planted-faults")]
+pub mod planted;
 pub mod ports;
 pub mod rng;
 pub mod run;

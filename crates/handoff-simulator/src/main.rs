@@ -8,6 +8,8 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
+#[cfg(feature = "planted-faults")]
+use handoff_simulator::planted;
 use handoff_simulator::{
     campaign::{Campaign, Tally, play_all},
     crash,
@@ -73,6 +75,37 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         without_faults: Vec<usize>,
     },
+    /// Plant a fault, and play seeds until one finds it
+    #[cfg(feature = "planted-faults")]
+    Fault {
+        /// Which
+        name: String,
+        /// How many seeds at the most
+        #[arg(long)]
+        most: u64,
+        /// About how many operations each has
+        #[arg(long, default_value_t = OPERATIONS)]
+        operations: u64,
+    },
+    /// Plant one fault after the other, each in a process of its own
+    #[cfg(feature = "planted-faults")]
+    Planted {
+        /// How many seeds at the most for a fault that only the simulator can see
+        #[arg(long, default_value_t = 5_000)]
+        most: u64,
+        /// How many for one that shows from outside as well
+        #[arg(long, default_value_t = 12)]
+        most_shown: u64,
+        /// How many are tried at once
+        #[arg(long, default_value_t = 1)]
+        jobs: usize,
+        /// Only these
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+        /// Write the table into this file, between its marks
+        #[arg(long)]
+        write: Option<std::path::PathBuf>,
+    },
     /// Play each story once for every call of the store that it makes, and every way in which that call can go wrong
     Crash {
         /// How many are played at once
@@ -115,6 +148,15 @@ fn main() -> ExitCode {
         Command::Crash { jobs } => crash_points(jobs),
         Command::Kill { jobs } => killed_processes(jobs),
         Command::Node(start) => serve(&start),
+        #[cfg(feature = "planted-faults")]
+        Command::Fault { name, most, operations } => {
+            println!("{}", planted::said(planted::until_caught(&name, most, operations).as_ref()));
+            true
+        }
+        #[cfg(feature = "planted-faults")]
+        Command::Planted { most, most_shown, jobs, only, write } => {
+            plant(&planted::Trial { most, most_shown, operations: OPERATIONS, jobs, only }, write.as_deref())
+        }
     };
     if ended_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -232,6 +274,9 @@ fn report(tally: &Tally) {
     for row in tally.coverage.missing() {
         println!("never taken: {row}");
     }
+    for (row, why) in handoff_simulator::coverage::Coverage::never() {
+        println!("cannot be taken: {row}: {why}");
+    }
     for (seed, violations) in &tally.failed {
         println!("seed {seed} failed:");
         for violation in violations.iter().take(5) {
@@ -279,4 +324,50 @@ fn killed_processes(jobs: usize) -> bool {
         tally.failed.len()
     );
     tally.failed.is_empty()
+}
+
+/// Where the table of planted faults begins and ends in a page.
+#[cfg(feature = "planted-faults")]
+const MARKS: [&str; 2] = ["<!-- planted faults: begin -->\n", "<!-- planted faults: end -->\n"];
+
+/// Plants every fault; all is well if each that only the simulator can see is caught.
+#[cfg(feature = "planted-faults")]
+fn plant(trial: &planted::Trial, page: Option<&std::path::Path>) -> bool {
+    use handoff_protocol::planted::Fault;
+
+    let began = Instant::now();
+    let found = planted::every_fault(trial, |one| {
+        let (name, took) = (one.fault.name(), began.elapsed().as_secs());
+        match &one.caught {
+            Some((seeds, violation)) => println!("{took} s: {name}: caught after {seeds} seeds: {violation}"),
+            None => println!("{took} s: {name}: SURVIVED {} seeds", one.played),
+        }
+    });
+    let found = match found {
+        Ok(found) => found,
+        Err(problem) => {
+            println!("{problem}");
+            return false;
+        }
+    };
+    let is_own = |one: &&planted::Found| Fault::PLAYED.contains(&one.fault);
+    let survived = found.iter().filter(is_own).filter(|one| one.caught.is_none()).count();
+    let caught = found.iter().filter(|one| one.caught.is_some()).count();
+    println!("{} faults, {caught} caught; of those that only the simulator can see {survived} survived", found.len());
+    if let Some(page) = page
+        && let Err(problem) = write_table(page, &planted::tables(&found))
+    {
+        println!("{}: {problem}", page.display());
+        return false;
+    }
+    survived == 0
+}
+
+#[cfg(feature = "planted-faults")]
+fn write_table(page: &std::path::Path, table: &str) -> Result<(), String> {
+    let text = std::fs::read_to_string(page).map_err(|error| error.to_string())?;
+    let [begin, end] = MARKS;
+    let (before, rest) = text.split_once(begin).ok_or("it has no mark where the table begins")?;
+    let (_, after) = rest.split_once(end).ok_or("it has no mark where the table ends")?;
+    std::fs::write(page, format!("{before}{begin}{table}{end}{after}")).map_err(|error| error.to_string())
 }

@@ -17,7 +17,7 @@ use handoff_protocol::{
 pub use self::{
     asking::raise_as,
     deciding::answer_as,
-    waiting::{acknowledge_all, poll_now},
+    waiting::{acknowledge_all, hear_of_an_end, poll_now},
 };
 use crate::{
     board::Shape,

@@ -118,6 +118,13 @@ impl Plan {
         Self { seed, nodes, clients, faults, knobs }
     }
 
+    /// Whether nothing goes wrong in it.
+    #[must_use]
+    pub fn is_calm(&self) -> bool {
+        let Knobs { network, ports, receivers, wakes, .. } = &self.knobs;
+        self.faults.is_empty() && [network, ports, receivers, wakes].iter().all(|often| **often == 0)
+    }
+
     /// Whether so much time may pass in it that idempotency keys lapse (section 4).
     #[must_use]
     pub fn keys_lapse(&self) -> bool {

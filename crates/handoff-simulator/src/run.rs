@@ -74,6 +74,7 @@ impl Evidence {
         let mut found = checks::acknowledged::check(history, end, taken, *keys_lapse);
         found.extend(checks::reads::check(history, observer));
         found.extend(checks::polls::check(history, observer, end));
+        found.extend(checks::held::check(history, observer));
         found.extend(observer.faults.iter().cloned());
         found.extend(checks::served::check(history, end, cast));
         found
@@ -149,6 +150,7 @@ async fn live(world: &Arc<World>) {
         end_everything(world, tenant).await;
     }
     tokio::time::sleep(Duration::from_secs(130)).await;
+    ops::hear_of_an_end(world, 0).await;
     for tenant in 0..2 {
         take_everything(world, tenant).await;
     }

@@ -55,6 +55,12 @@ impl SimClock {
         self.off.store(other.off.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
+    /// How many milliseconds passed, whatever the clock shows.
+    #[must_use]
+    pub fn millis(&self) -> u64 {
+        u64::try_from(self.passed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// How much time passed, whatever the clock shows.
     #[must_use]
     pub fn passed(&self) -> Duration {

@@ -128,6 +128,12 @@ impl World {
         }
     }
 
+    /// Whether nothing goes wrong now, and nothing that did so before matters any more.
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        self.phase() == Phase::Heal || self.plan.is_calm()
+    }
+
     /// Goes on to another phase.
     pub fn enter(&self, phase: Phase) {
         let number = match phase {

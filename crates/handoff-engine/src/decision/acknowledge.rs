@@ -55,9 +55,12 @@ impl Engine {
                         writes.timer(TimerWrite::Remove { key: keys::push_timer(id) });
                     }
                     // What no signal will give back any more is not kept.
+                    let last = moved.waiter.unacked == 0;
+                    #[cfg(feature = "planted-faults")]
+                    let last = last || handoff_protocol::planted::Fault::ContinuationDroppedEarly.is_planted();
                     if moved.continued
                         && moved.state.is_final()
-                        && moved.waiter.unacked == 0
+                        && last
                         && let Some(continuation) = view.get::<Continuation, _>(moved.id)?
                     {
                         writes.delete(&continuation);

@@ -144,7 +144,14 @@ impl Writes {
         if let Some(receipt) = &effects.receipt {
             let place = ReceiptPlace { id: receipt.id, request_id: receipt.request_id, height: receipt.link.height };
             self.put(None, &place)?;
-            let attestation = signer.map(|signer| json_text(&signer.sign(&receipt.link.digest))).transpose()?;
+            let signed = &receipt.link.digest;
+            #[cfg(feature = "planted-faults")]
+            let signed = if handoff_protocol::planted::Fault::AttestationOfAnother.is_planted() {
+                &receipt.link.prev_digest
+            } else {
+                signed
+            };
+            let attestation = signer.map(|signer| json_text(&signer.sign(signed))).transpose()?;
             self.set.chain.push(ChainAppend {
                 chain: keys::RECEIPTS,
                 height: receipt.link.height,
@@ -237,6 +244,8 @@ impl Writes {
     /// The write-set, with the last id that was minted for it.
     pub(crate) fn finish(mut self, mint: &Mint) -> Box<WriteSet> {
         self.set.last_id = mint.last();
+        #[cfg(feature = "planted-faults")]
+        crate::planted::lose(&mut self.set);
         Box::new(self.set)
     }
 }

@@ -173,6 +173,12 @@ pub(crate) fn request_topic(id: RequestId) -> Topic {
     Topic::new(format!("request/{id}"))
 }
 
+/// Whether it is what callers wait on who hold a request.
+#[cfg(feature = "planted-faults")]
+pub(crate) fn is_request_topic(topic: &Topic) -> bool {
+    topic.as_str().starts_with("request/")
+}
+
 /// What callers wait on who look at what is pending.
 pub(crate) fn inbox_topic() -> Topic {
     Topic::new("inbox".to_owned())

@@ -132,9 +132,11 @@ impl Engine {
             reads = reads.record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
         }
         let (policy, signer) = (self.policy_for(tenant_of(principal)).await?, self.inner.signer.clone());
+        #[cfg(feature = "planted-faults")]
+        let (early, kept_apart) = (self.read_early(tenant_of(principal), id).await?, keyed.clone());
         // Whose waiter it is only the request says, so the first run reads it and asks for the waiter.
         let read_before = ReadBefore::<Request>::new();
-        self.decide(tenant_of(principal), reads, move |view, moment| {
+        let deciding = self.decide(tenant_of(principal), reads, move |view, moment| {
             let stored = match &keyed {
                 Some(keyed) => view.get::<ReplayRecord, _>(keyed.scope.id())?,
                 None => None,
@@ -155,6 +157,8 @@ impl Engine {
                 }
                 waiter => waiter?.ok_or(DecisionError::Internal)?,
             };
+            #[cfg(feature = "planted-faults")]
+            let (request, waiter) = early.in_place_of(request, waiter);
             let held = Held::load(view, &request.document)?;
             let mut capabilities = held.capabilities();
             seen.fill(&mut capabilities)?;
@@ -171,12 +175,44 @@ impl Engine {
                 ..Before::default()
             };
             writes.effects(before, &done.effects, signer.as_deref()).map_err(Halt::Broken)?;
-            if let Some(keyed) = &keyed {
+            let kept_with_it = keyed.as_ref();
+            #[cfg(feature = "planted-faults")]
+            let kept_with_it =
+                kept_with_it.filter(|_| !handoff_protocol::planted::Fault::ReplayInAnotherCommit.is_planted());
+            if let Some(keyed) = kept_with_it {
                 let text = json_text(&done.reply).map_err(Halt::Broken)?.to_string();
                 writes.replay(keyed, stored.as_ref(), ReplayOutcome::Body(text), moment.now).map_err(Halt::Broken)?;
             }
             writes.label(done.label);
             Ok(Outcome::Write(writes.finish(&mint), done.reply))
+        });
+        let done = deciding.await;
+        #[cfg(feature = "planted-faults")]
+        self.keep_apart(tenant_of(principal), kept_apart, &done).await?;
+        done
+    }
+
+    /// Keeps a reply under its key, in a commit of its own.
+    #[cfg(feature = "planted-faults")]
+    async fn keep_apart<R: Serialize>(
+        &self,
+        tenant: handoff_protocol::id::TenantId,
+        keyed: Option<Keyed>,
+        done: &Result<R, DecisionError>,
+    ) -> Result<(), DecisionError> {
+        let (Some(keyed), Ok(reply)) = (keyed, done) else { return Ok(()) };
+        if !handoff_protocol::planted::Fault::ReplayInAnotherCommit.is_planted() {
+            return Ok(());
+        }
+        let text = json_text(reply).map_err(|error| super::internal(&error))?.to_string();
+        let reads = Reads::none().record(RecordKey::new(keys::REPLAY, keyed.scope.id()));
+        self.decide(tenant, reads, move |view, moment| {
+            let stored = view.get::<ReplayRecord, _>(keyed.scope.id())?;
+            let mut writes = Writes::default();
+            writes
+                .replay(&keyed, stored.as_ref(), ReplayOutcome::Body(text.clone()), moment.now)
+                .map_err(Halt::Broken)?;
+            Ok(Outcome::Write(writes.finish(&view.mint()), ()))
         })
         .await
     }

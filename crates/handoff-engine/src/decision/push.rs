@@ -65,6 +65,10 @@ impl Engine {
         if !is_to_be_pushed(&signal, health.as_ref()) {
             return self.rest(tenant, id, Some(endpoint)).await;
         }
+        #[cfg(feature = "planted-faults")]
+        let early = signal.clone();
+        #[cfg(feature = "planted-faults")]
+        self.settle_early(timer).await?;
         let (started_at, began) = (self.now(), tokio::time::Instant::now());
         let Some(result) = self.post(tenant, signal, &push, started_at).await? else { return Ok(Sent::Nothing) };
         let attempt = PushAttempt {
@@ -76,6 +80,8 @@ impl Engine {
             outcome: result.outcome,
             error: result.error.map(str::to_owned),
         };
+        #[cfg(feature = "planted-faults")]
+        let push = crate::planted::BeganWith { push, signal: early };
         self.record(timer, id, push, attempt).await?;
         Ok(if result.outcome == PushOutcome::Accepted { Sent::Well } else { Sent::Badly })
     }
@@ -128,9 +134,12 @@ impl Engine {
         &self,
         timer: &ClaimedTimer,
         id: SignalId,
-        began_with: Push,
+        #[cfg(not(feature = "planted-faults"))] began_with: Push,
+        #[cfg(feature = "planted-faults")] began_with: crate::planted::BeganWith,
         attempt: PushAttempt,
     ) -> Result<(), DecisionError> {
+        #[cfg(feature = "planted-faults")]
+        let crate::planted::BeganWith { push: began_with, signal: early } = began_with;
         let ClaimedTimer { tenant, key, action, .. } = timer.clone();
         let endpoint = began_with.callback.url_digest();
         let host = host(&began_with.callback.url);
@@ -142,6 +151,8 @@ impl Engine {
         let disabled = self.decide(tenant, reads, move |view, moment| {
             let signal = view.get::<Signal, _>(id)?.ok_or(DecisionError::Internal)?;
             let request = view.get::<Request, _>(signal.document.request_id)?.ok_or(DecisionError::Internal)?;
+            #[cfg(feature = "planted-faults")]
+            let signal = crate::planted::written_over(&early, signal);
             let log = view.get::<PushLog, _>(id)?;
             let health = view.get::<EndpointHealth, _>(endpoint.hex())?;
             let mut mint = view.mint();
@@ -186,6 +197,21 @@ impl Engine {
             tracing::warn!(%tenant, host, "a callback endpoint failed for a day and is disabled; a redelivery that succeeds enables it");
         }
         Ok(())
+    }
+
+    /// Settles a push before it is made.
+    #[cfg(feature = "planted-faults")]
+    async fn settle_early(&self, timer: &ClaimedTimer) -> Result<(), DecisionError> {
+        if !handoff_protocol::planted::Fault::SettledBeforeSent.is_planted() {
+            return Ok(());
+        }
+        let key = timer.key.clone();
+        self.decide(timer.tenant, Reads::none(), move |view, _| {
+            let mut writes = Writes::default();
+            writes.timer(TimerWrite::Remove { key: key.clone() });
+            Ok(Outcome::Write(writes.finish(&view.mint()), ()))
+        })
+        .await
     }
 
     /// Leaves a signal to polls: it is acknowledged, gone, or its endpoint is disabled (rule H-8). Nothing changes if it

@@ -160,7 +160,10 @@ impl Engine {
                 Before { request: pending.as_ref(), waiter: waiter.as_ref(), held: Some(&held), ..Before::default() };
             let mut writes = Writes::default();
             writes.effects(before_write, &effects, None).map_err(Halt::Broken)?;
-            if let Some(keyed) = &keyed {
+            let keyed = keyed.as_ref();
+            #[cfg(feature = "planted-faults")]
+            let keyed = keyed.filter(|_| !handoff_protocol::planted::Fault::ReplayOfRaiseForgotten.is_planted());
+            if let Some(keyed) = keyed {
                 let outcome = ReplayOutcome::Request(effects.request.id);
                 writes.replay(keyed, stored.as_ref(), outcome, moment.now).map_err(Halt::Broken)?;
             }

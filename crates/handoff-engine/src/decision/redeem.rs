@@ -30,8 +30,14 @@ impl Engine {
         let command = Redeem::read(principal, body)?;
         let reads = Reads::none().record(RecordKey::new(keys::AUTHORIZATION, id));
         let asker = principal.clone();
+        #[cfg(feature = "planted-faults")]
+        let early = self.authorization_early(tenant_of(principal), id).await?;
         self.decide(tenant_of(principal), reads, move |view, moment| {
             let kept = view.get::<Authorization, _>(id)?.ok_or(DecisionError::AuthorizationNotFound)?;
+            #[cfg(feature = "planted-faults")]
+            let kept = early
+                .clone()
+                .map_or_else(|| kept.clone(), |document| crate::document::Kept { document, ..kept.clone() });
             match redeem(&kept.document, &command, &asker, moment.now)? {
                 Redeemed::Repeat { redeemed_at } => {
                     Ok(Outcome::Nothing(RedeemResult { redeemed_at, first_redemption: false }))

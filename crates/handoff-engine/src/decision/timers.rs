@@ -96,6 +96,8 @@ impl Engine {
             + 'static,
     {
         let signer = self.inner.signer.clone();
+        #[cfg(feature = "planted-faults")]
+        let early = self.swept_early(tenant, id).await?;
         self.decide(tenant, reads.record(RecordKey::new(keys::REQUEST, id)), move |view, moment| {
             let mut mint = view.mint();
             let mut writes = Writes::default();
@@ -104,6 +106,8 @@ impl Engine {
                 let waiter = view
                     .get::<Waiter, _>(request.document.waiter_ref.digest().hex())?
                     .ok_or(DecisionError::Internal)?;
+                #[cfg(feature = "planted-faults")]
+                let (request, waiter) = early.in_place_of(request, waiter);
                 let held = Held::load(view, &request.document)?;
                 let capabilities = held.capabilities();
                 let mut context =
@@ -123,6 +127,10 @@ impl Engine {
                     // The clock stepped back, or the time was moved: the wait goes on.
                     Fired::NotDue { again: Some(due) } => {
                         let action = json_text(&claim.action).map_err(Halt::Broken)?;
+                        #[cfg(feature = "planted-faults")]
+                        if handoff_protocol::planted::Fault::PutOffForever.is_planted() {
+                            return Ok(Outcome::Write(writes.finish(&mint), ()));
+                        }
                         writes.timer(TimerWrite::Put { key: claim.timer.clone(), due, action });
                     }
                     Fired::NotDue { again: None } => {}
@@ -148,7 +156,12 @@ impl Engine {
                     let lapsed: Vec<Kept<ReplayRecord>> = view
                         .scan::<ReplayRecord, DecisionError>(oldest.clone())?
                         .into_iter()
-                        .filter(|kept| kept.document.replay.expires_at <= moment.now)
+                        .filter(|kept| {
+                            let lapsed = kept.document.replay.expires_at <= moment.now;
+                            #[cfg(feature = "planted-faults")]
+                            let lapsed = lapsed || handoff_protocol::planted::Fault::PurgeTakesTheLiving.is_planted();
+                            lapsed
+                        })
                         .collect();
                     let more = lapsed.len() == PURGE_BATCH;
                     let mut writes = Writes::default();

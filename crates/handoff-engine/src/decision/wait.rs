@@ -79,6 +79,10 @@ impl Engine {
             if !list.data.is_empty() || wait.is_zero() {
                 return Ok(list);
             }
+            #[cfg(feature = "planted-faults")]
+            if handoff_protocol::planted::Fault::SubscribesAfterReading.is_planted() {
+                subscription = self.inner.hub.subscribe(tenant, keys::waiter_topic(waiter));
+            }
             if !subscription.changed_before(deadline).await {
                 return Ok(list);
             }

@@ -1,4 +1,4 @@
-//! A receipt if and only if there was something to record (E-4, E-7, R5, R6).
+//! A receipt if and only if there was something to record (E-4, E-7, R5, R6), and what it says was shown is kept (D-8).
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,10 @@ pub(super) fn check(facts: &Facts<'_>, report: &mut Report) {
         match known {
             Some(id) => sealed.entry(id).or_default().push(receipt),
             None => report.find((CHECK, "E-7"), receipt.entry.height, "is about no request of this tenant"),
+        }
+        if let Some(shown) = receipt.json.get("rendered").and_then(|shown| shown.get("ref")).and_then(Json::as_str) {
+            let kept = facts.snapshot.blobs.iter().any(|(blob, kept)| *kept && blob.owner == shown);
+            report.expect(kept, (CHECK, "D-8"), receipt.entry.height, || "what was shown is not kept".to_owned());
         }
         match receipt.id().and_then(|id| facts.places.get(&id)) {
             Some(place) => {

@@ -1,4 +1,4 @@
-//! Nothing open on a request that ended (the close-out of section 9, G-12).
+//! Nothing open on a request that ended (the close-out of section 9, G-12, L-2).
 
 use super::{Facts, Report};
 use crate::decision::keys;
@@ -23,6 +23,13 @@ pub(super) fn check(facts: &Facts<'_>, report: &mut Report) {
                 format!("ended, and {timer} waits still")
             });
         }
+    }
+    for id in facts.continuations.keys() {
+        let over =
+            facts.requests.get(id).is_some_and(|request| request.state.is_final() && request.waiter.unacked == 0);
+        report.expect(!over, (CHECK, "L-2"), id, || {
+            "ended, nobody is to hear of it any more, and its continuation data is kept".to_owned()
+        });
     }
     for grant in facts.grants.values() {
         let ended = facts.requests.get(&grant.request_id).is_some_and(|request| request.state.is_final());

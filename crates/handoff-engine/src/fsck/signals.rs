@@ -1,4 +1,4 @@
-//! One signal an ending, in a queue whose numbers rise (X-1 to X-4, W2 to W9).
+//! One signal an ending, in a queue whose numbers rise (X-1 to X-4, W2 to W9), with what it gives back (L-2).
 
 use std::collections::BTreeMap;
 
@@ -17,6 +17,13 @@ pub(super) fn check(facts: &Facts<'_>, report: &mut Report) {
     for signal in facts.signals.values() {
         queues.entry(signal.waiter_ref.digest().hex()).or_default().push(signal.sequence);
         of_requests.entry(signal.request_id).or_default().push(signal);
+        let gives_back = signal.continued && signal.acked_at.is_none();
+        report.expect(
+            !gives_back || facts.continuations.contains_key(&signal.request_id),
+            (CHECK, "L-2"),
+            signal.id,
+            || "waits, and what it gives back is gone".to_owned(),
+        );
         match facts.requests.get(&signal.request_id) {
             None => report.find((CHECK, "X-1"), signal.id, "is about no request of this tenant"),
             Some(request) => report.expect(request.waiter_ref == signal.waiter_ref, (CHECK, "X-1"), signal.id, || {
@@ -38,12 +45,13 @@ pub(super) fn check(facts: &Facts<'_>, report: &mut Report) {
     for request in facts.requests.values() {
         let signals = of_requests.get(&request.id).map_or(&[][..], Vec::as_slice);
         of_request(facts, request, signals, report);
-        report.expect(
-            facts.waiters.contains_key(&request.waiter_ref.digest().hex()),
-            (CHECK, "W1"),
-            request.id,
-            || "its waiter is not there".to_owned(),
-        );
+        let waiter = facts.waiters.get(&request.waiter_ref.digest().hex());
+        report.expect(waiter.is_some(), (CHECK, "W1"), request.id, || "its waiter is not there".to_owned());
+        // Whoever shows life takes up what its waiter's record says was given up.
+        let is_orphan = request.state == RequestState::Pending && request.waiter.state == WaiterState::Orphaned;
+        report.expect(!is_orphan || waiter.is_none_or(|waiter| waiter.orphaned), (CHECK, "W7"), request.id, || {
+            "was given up, and its waiter came back without it".to_owned()
+        });
     }
 }
 

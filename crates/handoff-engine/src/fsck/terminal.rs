@@ -18,6 +18,12 @@ const AFTER_THE_END: [&str; 6] = [
 
 pub(super) fn check(facts: &Facts<'_>, report: &mut Report) {
     for request in facts.requests.values() {
+        let heir = request.superseded_by.and_then(|heir| facts.requests.get(&heir));
+        report.expect(heir.is_none_or(|heir| heir.supersedes.is_some()), (CHECK, "R8"), request.id, || {
+            "was superseded by a request that does not know of it".to_owned()
+        });
+    }
+    for request in facts.requests.values() {
         let place = |rule| (CHECK, rule);
         let events = facts.events_of(request.id);
         let ending = |name: &str| {

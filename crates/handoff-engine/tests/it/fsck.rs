@@ -9,6 +9,7 @@ use handoff_engine::{
 };
 use handoff_protocol::{
     callback::CallbackSecret,
+    continuation::{ContinuationKey, Keyring},
     decision::{CallbackPolicy, Policy},
     id::{Mint, RequestId, TenantId, Ulid},
     json::Json,
@@ -25,7 +26,12 @@ use super::{
 async fn kept() -> (Snapshot, Trust) {
     let receiver = Arc::new(Receiver::default());
     let secrets = vec![CallbackSecret::new("whsec_new").unwrap()];
-    let policy = Policy { callbacks: CallbackPolicy { secrets, ..CallbackPolicy::default() }, ..without_ladder() };
+    let key = ContinuationKey::parse(&format!("a:{}", "a".repeat(64))).unwrap();
+    let policy = Policy {
+        callbacks: CallbackPolicy { secrets, ..CallbackPolicy::default() },
+        continuation: Some(Arc::new(Keyring::new([key]).unwrap())),
+        ..without_ladder()
+    };
     let world = World::with_engine(Arc::new(|_| {}), |builder| builder.policy(policy).callbacks(receiver)).await;
     let admin = add_person(&world.engine, world.tenant, Role::Admin).await;
     let engine = &world.engine;
@@ -49,6 +55,7 @@ async fn kept() -> (Snapshot, Trust) {
     let more = r#""ttl":"PT1H","attempt_ttl":"PT10M","liveness":"leased","on_waiter_terminal":"keep""#;
     let pending = world.raised(&ask_with("run:3", "pending", more)).await;
     engine.arm_attempt(&world.machine, pending, json("{}"), None).await.unwrap();
+    world.raised(&ask_with("run:4", "continued", r#""resume_payload":"cGF5bG9hZA==""#)).await;
     let ladder = r#""routing":{"ladder":[{"after":"PT5M","channels":["inapp"],"to":{"kind":"anyone","value":"*"}}]}"#;
     world.raised(&ask_with("run:3", "reaching", ladder)).await;
     let resource = r#""requires":{"capabilities":[{"type":"interactive_surface","scope":"view"}],"#;
@@ -155,6 +162,11 @@ const BAD: &[Bad] = &[
     ("terminal", "an end without a time", |snapshot| {
         edit(snapshot, "request", in_state("expired"), |request| set(request, "ended_at", Json::Null));
     }),
+    ("terminal", "an heir that knows nothing of it", |snapshot| {
+        let heir = |request: &Json| request.get("supersedes").is_some_and(|before| !before.is_null());
+        edit(snapshot, "request", heir, |request| set(request, "supersedes", Json::Null));
+    }),
+    ("receipts", "a receipt of something that nobody can see any more", |snapshot| snapshot.blobs.clear()),
     ("receipts", "an answer without a receipt", |snapshot| {
         edit(snapshot, "request", in_state("answered"), |request| set(request, "receipt", Json::Null));
     }),
@@ -235,6 +247,18 @@ const BAD: &[Bad] = &[
         edit(snapshot, "request", in_state("cancelled"), |request| {
             set(request, "waiter", json(r#"{"state":"released","unacked":0}"#));
         });
+    }),
+    ("signals", "an orphan whose waiter came back", |snapshot| {
+        edit(snapshot, "request", in_state("pending"), |request| {
+            set(request, "waiter", json(r#"{"state":"orphaned","unacked":0}"#));
+        });
+    }),
+    ("signals", "a signal whose continuation data is gone", |snapshot| {
+        edit(snapshot, "signal", |signal| text(signal, "type") == "expired", |signal| set(signal, "continued", true));
+    }),
+    ("settled", "continuation data that nobody will get", |snapshot| {
+        let continued = |request: &Json| request.get("continued") == Some(&Json::from(true));
+        edit(snapshot, "request", continued, |request| set(request, "state", "cancelled"));
     }),
     ("settled", "a grant that outlived its request", |snapshot| {
         let revoked = |grant: &Json| grant.get("revoked_at").is_some_and(|at| !at.is_null());

@@ -92,6 +92,10 @@ pub fn acknowledge(
         request.waiter.state = match (request.state, request.waiter.state) {
             #[cfg(feature = "planted-faults")]
             (RequestState::Pending, _) if crate::planted::Fault::NudgeRetiresTheWait.is_planted() => WaiterState::Acked,
+            #[cfg(feature = "planted-faults")]
+            (RequestState::Pending, WaiterState::Orphaned) if crate::planted::Fault::AckRearmsOrphans.is_planted() => {
+                WaiterState::Armed
+            }
             // Whoever was given up is taken up by the sign of life that an acknowledgement is (W7, X-10), and found by this
             // state until then: a crash in between must not leave one that nobody watches.
             (RequestState::Pending, WaiterState::Orphaned) => WaiterState::Orphaned,

@@ -114,6 +114,10 @@ pub fn rearm(request: &Request) -> Option<Effects> {
     if request.state != RequestState::Pending || request.waiter.state != WaiterState::Orphaned {
         return None;
     }
+    #[cfg(feature = "planted-faults")]
+    if crate::planted::Fault::OrphansStayOrphans.is_planted() {
+        return None;
+    }
     let mut next = request.clone();
     next.waiter.state = if next.waiter.unacked == 0 { WaiterState::Armed } else { WaiterState::Signalled };
     let mut effects = Effects::of(next);

@@ -1,7 +1,7 @@
 //! What whoever asks does: raise, withdraw, mend, replace, arm.
 
 use futures::FutureExt as _;
-use handoff_protocol::{decision::terms::RequestState, json::Json};
+use handoff_protocol::{decision::terms::RequestState, id::RequestId, json::Json};
 
 use super::bodies;
 use crate::{
@@ -48,10 +48,15 @@ pub async fn raise_as(doing: &mut Doing<'_>, who: &Who, again: &Again, body: Jso
 
 pub(super) async fn cancel(doing: &mut Doing<'_>) -> Option<()> {
     let (who, request, again) = (doing.machine()?, doing.some_request()?, doing.keyed());
+    cancel_as(doing, &who, request.id, &again).await;
+    Some(())
+}
+
+/// Withdraws a request and notes what came of it.
+pub(super) async fn cancel_as(doing: &mut Doing<'_>, who: &Who, id: RequestId, again: &Again) {
     let key = again.key();
-    let id = request.id;
     let reply = doing
-        .call(&who, &again, move |engine, principal| {
+        .call(who, again, move |engine, principal| {
             let key = key.clone();
             let body = bodies::json(r#"{"reason":"no longer needed"}"#);
             async move { engine.cancel(&principal, id, body, key.as_ref()).await }.boxed()
@@ -67,7 +72,6 @@ pub(super) async fn cancel(doing: &mut Doing<'_>) -> Option<()> {
         doing.cover("R11 withdrawn after its end");
     }
     doing.saw(&reply, None, reply.tries > 1);
-    Some(())
 }
 
 pub(super) async fn amend(doing: &mut Doing<'_>) -> Option<()> {

@@ -1,21 +1,24 @@
 //! What whoever waits does: poll, acknowledge, come back, end; and everything that only reads.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
 use handoff_engine::decision::{InboxScope, ReceiptFilter};
 use handoff_protocol::{
-    decision::{WaiterRef, view::SignalView},
+    decision::{ErrorCode, WaiterRef, view::SignalView},
     digest::Digest,
-    id::{ReceiptId, ResumeToken, SignalId},
+    id::{ReceiptId, RequestId, ResumeToken, SignalId},
     json::Json,
 };
 
 use super::bodies;
 use crate::{
+    board::Shape,
     client::{Again, Came, Doing, Who},
-    history::{Acked, Polled, Span},
+    history::{Acked, Held, HeldOn, Polled, Span},
+    rng::Rng,
     scheduler::lock,
+    world::World,
 };
 
 pub(super) async fn poll(doing: &mut Doing<'_>) -> Option<()> {
@@ -37,8 +40,19 @@ pub async fn poll_now(doing: &mut Doing<'_>, who: &Who, waiter: &str, wait: Dura
         .await;
     let Came::Done(list) = reply.came else { return Some(Vec::new()) };
     let span = Span { from: reply.attempt_from, to: reply.span.to };
+    if let Some(tenant) = doing.tenant_id().filter(|_| !wait.is_zero()) {
+        note_held(doing, span, HeldOn::Signal(tenant, waiter.to_owned()));
+    }
     note_signals(doing, span, waiter, &list.data, list.has_more);
     Some(list.data)
+}
+
+/// Notes a call that was held, unless something may have gone wrong with it.
+fn note_held(doing: &Doing<'_>, span: Span, on: HeldOn) {
+    if doing.world.is_steady() {
+        let until = doing.world.disk.clock().millis();
+        lock(&doing.world.history).held.push(Held { span, until, on });
+    }
 }
 
 fn note_signals(doing: &Doing<'_>, span: Span, waiter: &str, signals: &[SignalView], more: bool) {
@@ -102,6 +116,39 @@ pub async fn acknowledge_all(doing: &mut Doing<'_>, who: &Who, waiter: &str) -> 
     signals.len()
 }
 
+/// Holds polls and a wait for the end of a request, at several nodes, while the request is withdrawn: whoever waits still must
+/// hear of it. It is withdrawn while they begin, at first, and the second time once one of them gave up.
+pub async fn hear_of_an_end(world: &Arc<World>, tenant: usize) {
+    const HELD: Duration = Duration::from_secs(25);
+    const BRIEF: Duration = Duration::from_secs(1);
+    let Some(token) = world.cast().and_then(|cast| cast.tenants.get(tenant)?.machines.first()) else { return };
+    let who = Who(token.clone());
+    let mut rng = Rng::of(world.plan.seed, "held");
+    let begins = rng.below(world.plan.knobs.store_latency.saturating_mul(5).saturating_add(5));
+    for (name, wait) in [("held:first", begins), ("held:then", 2_500)] {
+        let waiter = format!("run:{name}");
+        let raise = format!(r#"{{"waiter_ref":"{waiter}","prompt":{{"title":"held"}},"requires":{{"v":1}}}}"#);
+        let mut asking = Doing::once(world, tenant, name);
+        let again = super::key(name);
+        super::asking::raise_as(&mut asking, &who, &again, bodies::json(&raise), Shape::Choice).await;
+        let key = Some(name.to_owned());
+        let raised = lock(&world.history).raised.iter().rev().find(|raised| raised.key == key).cloned();
+        let Some(id) = raised.map(|raised| raised.id) else { return };
+        let waits = |name: &str, node| Doing::once(world, tenant, name).from(node);
+        let (mut polls, mut gives_up, mut ends) = (waits("polls", 1), waits("gives up", 1), waits("ends", 2));
+        let withdraws = async {
+            tokio::time::sleep(Duration::from_millis(wait)).await;
+            super::asking::cancel_as(&mut asking, &who, id, &again).await;
+        };
+        tokio::join!(
+            poll_now(&mut polls, &who, &waiter, HELD),
+            poll_now(&mut gives_up, &who, &waiter, BRIEF),
+            wait_for(&mut ends, &who, id, HELD),
+            withdraws,
+        );
+    }
+}
+
 fn some_waiter(doing: &mut Doing<'_>) -> Option<(String, WaiterRef)> {
     let waiters = lock(&doing.world.board).of(doing.tenant).waiters.clone();
     let waiter = doing.rng.pick(&waiters)?.clone();
@@ -139,8 +186,11 @@ pub(super) async fn end_waiter(doing: &mut Doing<'_>) -> Option<()> {
 }
 
 pub(super) async fn read(doing: &mut Doing<'_>) -> Option<()> {
-    let (who, request) = (doing.machine()?, doing.some_request()?);
-    let id = request.id;
+    let who = doing.machine()?;
+    if doing.rng.chance(150) {
+        return trespass(doing, &who).await;
+    }
+    let id = doing.some_request()?.id;
     let mut reply = doing
         .call(&who, &Again::Freely, move |engine, principal| {
             async move { engine.request(&principal, id).await }.boxed()
@@ -151,17 +201,42 @@ pub(super) async fn read(doing: &mut Doing<'_>) -> Option<()> {
     Some(())
 }
 
+/// Asks for what is another tenant's, which is not there.
+async fn trespass(doing: &mut Doing<'_>, who: &Who) -> Option<()> {
+    let other = usize::from(doing.tenant == 0);
+    let known = lock(&doing.world.board).of(other).requests.clone();
+    let id = doing.rng.pick(&known)?.id;
+    let reply = doing
+        .call(who, &Again::Freely, move |engine, principal| async move { engine.request(&principal, id).await }.boxed())
+        .await;
+    let came = match reply.came {
+        Came::Done(_) => "it is served",
+        Came::Refused(error) if error.code() != ErrorCode::RequestNotFound => "it is not simply not there",
+        Came::Refused(_) | Came::Unknown => return Some(()),
+    };
+    doing.world.violation(format!("T-3: another tenant asks for {id}, and {came}"));
+    Some(())
+}
+
 pub(super) async fn wait_for_the_end(doing: &mut Doing<'_>) -> Option<()> {
     let (who, request) = (doing.machine()?, doing.some_request()?);
-    let (id, wait) = (request.id, Duration::from_secs(doing.rng.below(31)));
+    let wait = Duration::from_secs(doing.rng.below(31));
+    wait_for(doing, &who, request.id, wait).await;
+    Some(())
+}
+
+/// Waits for the end of a request, for so long at the most.
+async fn wait_for(doing: &mut Doing<'_>, who: &Who, id: RequestId, wait: Duration) {
     let mut reply = doing
-        .call(&who, &Again::Freely, move |engine, principal| {
+        .call(who, &Again::Freely, move |engine, principal| {
             async move { engine.request_settled(&principal, id, wait).await }.boxed()
         })
         .await;
     reply.span.from = reply.attempt_from;
+    if matches!(reply.came, Came::Done(_)) && !wait.is_zero() {
+        note_held(doing, reply.span, HeldOn::End(id));
+    }
     doing.saw(&reply, None, false);
-    Some(())
 }
 
 pub(super) async fn inbox(doing: &mut Doing<'_>) -> Option<()> {

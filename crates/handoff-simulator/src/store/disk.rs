@@ -12,7 +12,7 @@ use handoff_testkit::{
     memory::{LogHook, Logged},
 };
 
-use super::observer::Observer;
+use super::observer::{Moment, Observer};
 use crate::{
     scheduler::{Scheduler, lock},
     time::SimClock,
@@ -44,7 +44,7 @@ impl Disk {
     pub fn new(clock: SimClock, seed: u64, scheduler: Scheduler) -> Result<Self, StoreError> {
         let (log, observer) = (Arc::<Mutex<Log>>::default(), Arc::<Mutex<Observer>>::default());
         let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(seed ^ 0x5704_e5ee_d000_0000));
-        let hook = hook(&log, &observer, &scheduler);
+        let hook = hook(&log, &observer, &scheduler, &clock);
         let store = MemoryStore::recover(Arc::new(clock.clone()), Arc::clone(&entropy), hook, [])?;
         Ok(Self { clock, entropy, scheduler, log, store: Mutex::new(store), observer })
     }
@@ -91,23 +91,38 @@ impl Disk {
         let survive = u64::try_from(unsynced).unwrap_or(0).saturating_mul(thousandths) / 1_000;
         let keep = log.synced.saturating_add(usize::try_from(survive).unwrap_or(0));
         let lost = log.entries.len().saturating_sub(keep);
+        #[cfg(feature = "planted-faults")]
+        let keep = tear(&mut log.entries, keep);
         log.entries.truncate(keep);
         log.synced = keep;
         let entries = log.entries.clone();
         drop(log);
         lock(&self.observer).forget_from(keep);
-        let hook = hook(&self.log, &self.observer, &self.scheduler);
+        let hook = hook(&self.log, &self.observer, &self.scheduler, &self.clock);
         let store = MemoryStore::recover(Arc::new(self.clock.clone()), Arc::clone(&self.entropy), hook, &entries)?;
         *lock(&self.store) = store;
         Ok(lost)
     }
 }
 
-fn hook(log: &Arc<Mutex<Log>>, observer: &Arc<Mutex<Observer>>, scheduler: &Scheduler) -> LogHook {
-    let (log, observer, scheduler) = (Arc::clone(log), Arc::clone(observer), scheduler.clone());
+/// Leaves a half of the first commit that is lost, if that is planted, and says where the log ends then.
+#[cfg(feature = "planted-faults")]
+fn tear(entries: &mut [Logged], keep: usize) -> usize {
+    if !handoff_protocol::planted::Fault::TornTailKept.is_planted() {
+        return keep;
+    }
+    let Some(Logged::Wrote { set, .. }) = entries.get_mut(keep) else { return keep };
+    set.events.clear();
+    set.timers.clear();
+    keep.saturating_add(1)
+}
+
+fn hook(log: &Arc<Mutex<Log>>, observer: &Arc<Mutex<Observer>>, scheduler: &Scheduler, clock: &SimClock) -> LogHook {
+    let (log, observer, scheduler, clock) = (Arc::clone(log), Arc::clone(observer), scheduler.clone(), clock.clone());
     Arc::new(move |logged: Logged| {
         let mut log = lock(&log);
-        lock(&observer).saw(&logged, log.entries.len(), scheduler.now());
+        let moment = Moment { step: scheduler.now(), place: log.entries.len(), millis: clock.millis() };
+        lock(&observer).saw(&logged, moment);
         log.entries.push(logged);
     })
 }

@@ -61,6 +61,7 @@ impl NodeStore {
             Some(StoreFault::LostNotWritten | StoreFault::LostWritten) if !writes => {
                 return Err(StoreError::Unavailable("planned".to_owned()));
             }
+            Some(StoreFault::ClockBack(millis)) => self.disk().clock().shift(millis.saturating_neg()),
             Some(StoreFault::Slow(millis)) => tokio::time::sleep(Duration::from_millis(millis)).await,
             _ => {}
         }
@@ -79,7 +80,10 @@ impl NodeStore {
             }
             _ => {}
         }
-        while !self.world.plan.knobs.lies && !self.disk().is_durable(written) {
+        let lies = self.world.plan.knobs.lies;
+        #[cfg(feature = "planted-faults")]
+        let lies = lies || handoff_protocol::planted::Fault::AcknowledgedBeforeSynced.is_planted();
+        while !lies && !self.disk().is_durable(written) {
             let began = self.disk().written();
             self.pass().await;
             self.disk().synced(began);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use handoff_engine::store::RecordWrite;
+use handoff_engine::store::{NewEvent, RecordWrite};
 use handoff_protocol::{
     decision::{
         RequestWaiter,
@@ -25,6 +25,8 @@ pub struct Moment {
     pub step: u64,
     /// Its place in the log.
     pub place: usize,
+    /// After how many milliseconds.
+    pub millis: u64,
 }
 
 /// A request after a commit.
@@ -77,6 +79,11 @@ struct GlanceOfSignal {
     acked_at: Option<Timestamp>,
 }
 
+#[derive(Deserialize)]
+struct GlanceOfReplay {
+    expires_at: Timestamp,
+}
+
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
@@ -88,23 +95,42 @@ pub struct Observer {
     pub coverage: Coverage,
     /// What no table allows.
     pub faults: Vec<String>,
+    /// Until when each entry of an idempotency key lives, and where that was written.
+    replays: BTreeMap<(TenantId, String), (Timestamp, usize)>,
 }
 
 impl Observer {
-    pub(super) fn saw(&mut self, logged: &Logged, place: usize, step: u64) {
-        let Logged::Wrote { tenant, set, .. } = logged else { return };
-        let moment = Moment { step, place };
+    pub(super) fn saw(&mut self, logged: &Logged, moment: Moment) {
+        let Logged::Wrote { tenant, set, now } = logged else { return };
         for write in &set.records {
-            let RecordWrite::Put { key, document, .. } = write else { continue };
+            let (key, document) = match write {
+                RecordWrite::Put { key, document, .. } => (key, document),
+                RecordWrite::Delete { key, .. } => {
+                    let entry = (*tenant, key.id.clone());
+                    if key.kind.as_str() == "replay"
+                        && let Some((until, _)) = self.replays.get(&entry).filter(|(until, _)| until > now)
+                    {
+                        self.faults
+                            .push(format!("K-6: the entry of a key was taken at {now} that lives until {until}"));
+                    }
+                    continue;
+                }
+            };
             match key.kind.as_str() {
                 "request" => {
                     if let Ok(request) = from_text::<Glance>(document) {
                         self.request(&request, moment);
+                        self.told(&request, &set.events);
                     }
                 }
                 "signal" => {
                     if let Ok(signal) = from_text::<GlanceOfSignal>(document) {
                         self.signal(*tenant, &signal, moment);
+                    }
+                }
+                "replay" => {
+                    if let Ok(replay) = from_text::<GlanceOfReplay>(document) {
+                        self.replays.insert((*tenant, key.id.clone()), (replay.expires_at, moment.place));
                     }
                 }
                 _ => {}
@@ -120,7 +146,8 @@ impl Observer {
         let before = history.last();
         let (was, waiter) = (before.map(|before| before.state), before.map(|before| before.waiter));
         self.coverage.request(was, request.state);
-        self.coverage.waiter(waiter, request.waiter.state, request.state);
+        let wrong = self.coverage.waiter(waiter, request.waiter.state, request.state);
+        self.faults.extend(wrong.map(|wrong| format!("{wrong} ({})", request.id)));
         if was.is_some_and(RequestState::is_final) && was != Some(request.state) {
             self.faults.push(format!("R11: {} left its end for {}", request.id, request.state.as_str()));
         }
@@ -128,22 +155,30 @@ impl Observer {
             request.deliveries.iter().map(|delivery| (delivery.id, delivery.state)).collect();
         for (id, state) in &deliveries {
             let was = before.and_then(|before| before.deliveries.get(id)).copied();
-            self.coverage.delivery(was, *state);
-            if was.is_some_and(DeliveryState::is_final) && was != Some(*state) {
-                // One that was being sent when the request ended is stale once it turns out that it went out.
-                let went_out = was == Some(DeliveryState::Cancelled) && *state == DeliveryState::Stale;
-                if !went_out {
-                    let was = was.map_or("none", DeliveryState::as_str);
-                    let to = state.as_str();
-                    self.faults.push(format!("V-1: {id} of {} went from {was} to {to} at {moment:?}", request.id));
-                }
-            }
+            let wrong = self.coverage.delivery(was, *state);
+            self.faults.extend(wrong.map(|wrong| format!("V-1: {id} of {} {wrong}", request.id)));
         }
         if before.is_some_and(|before| before.version > request.version) {
             self.faults.push(format!("R2: {} went back to version {}", request.id, request.version));
         }
         let (state, version, waiter) = (request.state, request.version, request.waiter.state);
         history.push(RequestAt { moment, state, version, waiter, deliveries });
+    }
+
+    /// Whoever is given up or taken up again is so with its event, in the same commit.
+    fn told(&mut self, request: &Glance, events: &[NewEvent]) {
+        let [.., before, after] = self.requests.get(&request.id).map_or(&[][..], Vec::as_slice) else { return };
+        let event = match (before.waiter, after.waiter) {
+            (WaiterState::Orphaned, WaiterState::Armed) => "waiter.rearmed",
+            (WaiterState::Armed | WaiterState::Signalled | WaiterState::Delivering, WaiterState::Orphaned) => {
+                "waiter.orphaned"
+            }
+            _ => return,
+        };
+        let subject = request.id.to_string();
+        if !events.iter().any(|told| told.event_type.as_str() == event && told.subject == subject) {
+            self.faults.push(format!("EV-1: no event {event} of {subject} tells what became of its waiter"));
+        }
     }
 
     fn signal(&mut self, tenant: TenantId, signal: &GlanceOfSignal, moment: Moment) {
@@ -158,6 +193,7 @@ impl Observer {
 
     /// Forgets what was lost from a place of the log on.
     pub(super) fn forget_from(&mut self, place: usize) {
+        self.replays.retain(|_, (_, written)| *written < place);
         self.requests.retain(|_, history| {
             history.retain(|at| at.moment.place < place);
             !history.is_empty()

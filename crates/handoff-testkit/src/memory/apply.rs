@@ -27,6 +27,8 @@ impl Tenant {
             .unwrap_or_else(|panic| Err(StoreError::StepPanicked(panic_text(panic.as_ref()))));
         match written {
             Ok(()) => self.commit(),
+            #[cfg(feature = "planted-faults")]
+            Err(_) if handoff_protocol::planted::Fault::RefusedWriteStays.is_planted() => self.commit(),
             Err(_) => {
                 self.roll_back();
                 self.head = head;
@@ -36,6 +38,8 @@ impl Tenant {
     }
 
     fn write_parts(&mut self, set: WriteSet, now: Timestamp, on_label: Option<&LabelHook>) -> Result<(), StoreError> {
+        #[cfg(feature = "planted-faults")]
+        let set = self.altered(set);
         self.head.last_id = self.head.last_id.max(set.last_id);
         for write in set.records {
             self.write_record(write)?;
@@ -120,6 +124,8 @@ impl Tenant {
             None => height == 1,
             Some(head) => Some(height) == head.height.checked_add(1) && previous == head.digest,
         };
+        #[cfg(feature = "planted-faults")]
+        let continues = continues || handoff_protocol::planted::Fault::ChainTakesAnything.is_planted();
         if !continues {
             return Err(StoreError::Conflict(format!("entry {height} does not continue the chain {chain}")));
         }
@@ -145,6 +151,8 @@ impl Tenant {
     fn append_event(&mut self, event: NewEvent, at: Timestamp) {
         let NewEvent { event_type, subject, data } = event;
         let sequence = self.head.sequence.saturating_add(1);
+        #[cfg(feature = "planted-faults")]
+        let sequence = sequence - u64::from(self.reuses(sequence));
         self.events.put(sequence, StoredEvent { sequence, event_type, subject, at, data });
         self.head.sequence = sequence;
     }
@@ -153,7 +161,10 @@ impl Tenant {
         match write {
             TimerWrite::Settle { key, epoch } => {
                 let held = self.timers.get(&key).and_then(|timer| timer.claim).map(|claim| claim.epoch);
-                if held != Some(epoch) {
+                let holds = held == Some(epoch);
+                #[cfg(feature = "planted-faults")]
+                let holds = holds || handoff_protocol::planted::Fault::AnyClaimSettles.is_planted();
+                if !holds {
                     return Err(StoreError::StaleTimer { key });
                 }
                 self.timers.remove(&key);

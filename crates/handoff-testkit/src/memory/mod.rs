@@ -6,6 +6,8 @@
 mod apply;
 mod inspect;
 mod log;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod table;
 mod tenant;
 
@@ -134,6 +136,10 @@ impl MemoryStore {
     }
 
     fn wake(&self, tenant: &TenantId, topics: Vec<Topic>) {
+        #[cfg(feature = "planted-faults")]
+        if handoff_protocol::planted::Fault::CommitWakesNobody.is_planted() {
+            return;
+        }
         for topic in topics {
             // An error means that nobody is subscribed.
             let _ = self.shared.wakes.send(Wake::Touched { tenant: *tenant, topic });
@@ -158,6 +164,10 @@ impl Store for MemoryStore {
                 Step::Reject => return Ok(Transacted::Rejected),
                 Step::Commit(mut set) => {
                     let topics = std::mem::take(&mut set.wakes);
+                    #[cfg(feature = "planted-faults")]
+                    if Tenant::loses(&set) {
+                        return Ok(Transacted::Committed { sequence: tenant.head.sequence });
+                    }
                     let logged = self.shared.on_log.as_ref().map(|_| (*set).clone());
                     tenant.write(*set, moment.now, self.shared.on_label.as_ref())?;
                     if let Some(set) = logged {
@@ -172,6 +182,10 @@ impl Store for MemoryStore {
     }
 
     async fn get(&self, tenant: &TenantId, keys: &[RecordKey]) -> Result<Vec<Option<Record>>, StoreError> {
+        #[cfg(feature = "planted-faults")]
+        if let Some(found) = planted::read_otherwise(&self.data().tenants, tenant, keys) {
+            return Ok(found);
+        }
         Ok(self.read(tenant, |tenant| keys.iter().map(|key| tenant.records.get(key).cloned()).collect()))
     }
 

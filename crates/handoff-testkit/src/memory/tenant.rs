@@ -22,6 +22,9 @@ pub(super) struct Tenant {
     pub(super) events: Table<Sequence, StoredEvent>,
     pub(super) timers: Table<TimerKey, Timer>,
     pub(super) blobs: Table<BlobKey, Blob>,
+    /// What each record was before its last change.
+    #[cfg(feature = "planted-faults")]
+    pub(super) previous: std::collections::BTreeMap<RecordKey, Record>,
 }
 
 /// A timer; `claim` is who holds it, or held it until the lease lapsed.
@@ -42,6 +45,10 @@ pub(super) struct Claim {
 impl Timer {
     /// From when on the timer can be claimed.
     pub(super) fn claimable_from(&self) -> Timestamp {
+        #[cfg(feature = "planted-faults")]
+        if let Some(from) = self.claimable_otherwise() {
+            return from;
+        }
         self.claim.map_or(self.due, |claim| claim.until)
     }
 }
@@ -66,7 +73,10 @@ impl Tenant {
     /// Adds what `reads` names to what a step is given.
     pub(super) fn load(&self, reads: &Reads, loaded: &mut Loaded) -> Result<(), StoreError> {
         for key in &reads.records {
-            loaded.put_record(key.clone(), self.records.get(key).cloned());
+            let record = self.records.get(key).cloned();
+            #[cfg(feature = "planted-faults")]
+            let record = self.as_it_was(key, record);
+            loaded.put_record(key.clone(), record);
         }
         for read in &reads.indexes {
             let IndexRead { index, prefix, limit } = read;
@@ -74,7 +84,10 @@ impl Tenant {
             loaded.put_index(read.clone(), page.rows);
         }
         for chain in &reads.chains {
-            loaded.put_chain(chain.clone(), self.chain_head(chain));
+            let head = self.chain_head(chain);
+            #[cfg(feature = "planted-faults")]
+            let head = if self.takes_anything() { self.head_before(chain).or(head) } else { head };
+            loaded.put_chain(chain.clone(), head);
         }
         Ok(())
     }
