@@ -6,8 +6,10 @@
 use crate::browser::Browser;
 use crate::conformance;
 use crate::contracts::Contracts;
+use crate::coverage;
 use crate::failure::Failure;
 use crate::instructions;
+use crate::interleavings;
 use crate::layers;
 use crate::postgres::Postgres;
 use crate::run::{Run, show};
@@ -143,6 +145,8 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
     })?;
     run.step("many seeds", simulation::many)?;
     run.step("crash points", simulation::crash)?;
+    run.step("interleavings", interleavings::play)?;
+    run.step("coverage", coverage::measure)?;
     conformance(run)?;
     planted(run, false)?;
     instructions(run)

@@ -1,10 +1,6 @@
 //! Who waits to write, by tenant: one worker a tenant takes what waits and runs it as one batch.
 
-use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt as _;
 use handoff_engine::store::Topic;
@@ -17,6 +13,7 @@ use crate::{
     member::Member,
     options::PostgresOptions,
     stats::Counters,
+    waiting::Waiting,
     wakes::Wakes,
 };
 
@@ -26,8 +23,7 @@ pub(crate) struct Writers {
     pub(crate) options: PostgresOptions,
     pub(crate) counters: Counters,
     pub(crate) wakes: Wakes,
-    /// Tenants that somebody works for, with what waits in each.
-    waiting: Mutex<HashMap<TenantId, VecDeque<Member>>>,
+    waiting: Waiting<TenantId, Member>,
     /// Leaves some connections to those who read.
     permits: Semaphore,
 }
@@ -41,48 +37,28 @@ impl Writers {
             options,
             counters: Counters::default(),
             wakes,
-            waiting: Mutex::default(),
+            waiting: Waiting::default(),
             permits: Semaphore::new(writing),
         }
     }
 
     /// Hands in a member. It is worked on also when its caller goes away.
     pub(crate) fn push(self: &Arc<Self>, tenant: TenantId, member: Member) {
-        match self.waiting().entry(tenant) {
-            Entry::Occupied(mut queue) => queue.get_mut().push_back(member),
-            Entry::Vacant(place) => {
-                place.insert(VecDeque::from([member]));
-                tokio::spawn(Arc::clone(self).work(tenant));
-            }
+        if self.waiting.push(tenant, member) {
+            tokio::spawn(Arc::clone(self).work(tenant));
         }
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, HashMap<TenantId, VecDeque<Member>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn work(self: Arc<Self>, tenant: TenantId) {
         loop {
             // A closed semaphore means that the store is going away, and so is everybody who waits.
             let Ok(_permit) = self.permits.acquire().await else { return };
-            let Some(members) = self.take(tenant) else { return };
+            let Some(members) = self.waiting.take(&tenant, self.options.batch) else { return };
             // A defect here costs its own batch, whose callers are told that nobody knows, and no other.
             if AssertUnwindSafe(self.run(tenant, members)).catch_unwind().await.is_err() {
                 tracing::error!("a batch of the store panicked");
             }
         }
-    }
-
-    /// What waits now; nothing, and the tenant has no worker any more.
-    fn take(&self, tenant: TenantId) -> Option<Vec<Member>> {
-        let mut waiting = self.waiting();
-        let queue = waiting.get_mut(&tenant)?;
-        if queue.is_empty() {
-            waiting.remove(&tenant);
-            return None;
-        }
-        let many = queue.len().min(self.options.batch.max(1));
-        Some(queue.drain(..many).collect())
     }
 
     async fn run(&self, tenant: TenantId, mut members: Vec<Member>) {

@@ -53,6 +53,7 @@ mod schema;
 mod stats;
 mod step;
 mod store;
+mod sync;
 mod timers;
 mod wakes;
 mod writer;

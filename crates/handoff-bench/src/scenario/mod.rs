@@ -15,7 +15,7 @@ mod wake;
 
 pub(crate) use self::callback::{BASE, PERCENT};
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use clap::ValueEnum;
 
@@ -101,6 +101,12 @@ impl Source {
             return Err(BenchError::Lacking(mend.to_owned()));
         }
         Ok(server)
+    }
+
+    /// How many stores were checked that are not sound.
+    pub(crate) fn unsound(&self) -> usize {
+        let Self::Fresh(Recipe { check: Some(broken), .. }) = self else { return 0 };
+        broken.load(Ordering::Relaxed)
     }
 
     async fn start(&self, callbacks: Callbacks) -> Result<Server, BenchError> {
