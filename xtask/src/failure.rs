@@ -25,6 +25,11 @@ pub(crate) enum Failure {
         "{0} is not on this machine, and the pages are to be looked at; install Debian's packages `chromium` and `npm`"
     )]
     NoBrowser(&'static str),
+    /// What reads the compiler's profiles is missing.
+    #[error(
+        "the tools of LLVM {0}, which read what this compiler counts, are not here; install Debian's package `llvm-{0}`"
+    )]
+    NoLlvm(String),
     /// There is no database for the tests.
     #[error("{0}")]
     NoPostgres(String),

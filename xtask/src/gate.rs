@@ -6,9 +6,11 @@
 use crate::browser::Browser;
 use crate::conformance::{self, Store};
 use crate::contracts::Contracts;
+use crate::coverage;
 use crate::deployment;
 use crate::failure::Failure;
 use crate::instructions;
+use crate::interleavings;
 use crate::layers;
 use crate::postgres::Postgres;
 use crate::run::{Run, show};
@@ -151,6 +153,8 @@ pub(crate) fn full(run: &mut Run) -> Result<(), Failure> {
     })?;
     run.step("many seeds", simulation::many)?;
     run.step("crash points", simulation::crash)?;
+    run.step("interleavings", interleavings::play)?;
+    run.step("coverage", coverage::measure)?;
     conformance(run, Store::Both)?;
     planted(run, false)?;
     instructions(run)

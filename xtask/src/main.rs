@@ -8,8 +8,10 @@
 //! | [`browser`] | what the pages are looked at with |
 //! | [`conformance`] | the conformance suite against our own server, as it is and with faults planted |
 //! | [`postgres`] | the database that tests run against |
+//! | [`coverage`] | the lines of protocol and engine that the tests run |
 //! | [`contracts`] | where the contract files are found |
 //! | [`deployment`] | the Dockerfile and the unit of systemd, read by what knows them |
+//! | [`interleavings`] | the queues and the hub, under thousands of orders of their threads |
 //! | [`instructions`] | instructions of a raise, an answer and a verification, held against the record |
 //! | [`layers`] | the check that dependencies point downward and that the rules stay pure |
 //! | [`simulation`] | seeds that are played in virtual time, and crash points |
@@ -21,10 +23,12 @@
 mod browser;
 mod conformance;
 mod contracts;
+mod coverage;
 mod deployment;
 mod failure;
 mod gate;
 mod instructions;
+mod interleavings;
 mod layers;
 mod postgres;
 mod run;
@@ -78,12 +82,13 @@ enum Command {
     Verify,
     /// Rewrite what can be rewritten: clippy's suggestions, then the format
     Fix,
-    /// Run the long tests (the ignored ones) in release mode, many seeds and every crash point, the conformance suite with
-    /// planted faults, then count instructions
+    /// Run the long tests (the ignored ones) in release mode, many seeds, every crash point and thousands of orders of threads,
+    /// count the lines that tests run, run the conformance suite with planted faults, then count instructions
     Full,
     /// Play seeds in virtual time: nodes, clients and faults, and checks of everything that they leave
     Simulate(Wanted),
-    /// Play forty stories, each once for every call of the store and every way in which it can go wrong
+    /// Play forty stories, each once for every call of the store and every way in which it can go wrong; then once more over
+    /// real files, in a process that dies at every call
     Crash,
     /// Run the conformance suite against a disposable server at both levels
     Conformance {
@@ -97,6 +102,10 @@ enum Command {
         #[arg(long, requires = "planted")]
         write: bool,
     },
+    /// Count the lines of protocol and engine that the tests run, and name those that they do not; fails below 95 and 90 percent
+    Coverage,
+    /// Play the queues and the hub under shuttle: thousands of orders of their threads
+    Shuttle,
     /// Take pictures of every page, at phone and desktop size, in light and dark, into target/screenshots
     Screenshots,
     /// Count the instructions of a raise, an answer and a verification; more than 5 percent above the record is a failure
@@ -108,6 +117,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(exit) = coverage::instrument() {
+        return exit;
+    }
     let arguments = Arguments::parse();
     match Run::new().and_then(|mut run| perform(arguments.command, &mut run)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -137,6 +149,8 @@ fn perform(command: Command, run: &mut Run) -> Result<(), Failure> {
         Command::Crash => run.step("crash points", simulation::crash)?,
         Command::Conformance { planted: false, store, .. } => gate::conformance(run, store)?,
         Command::Conformance { planted: true, write, .. } => gate::planted(run, write)?,
+        Command::Shuttle => run.step("interleavings", interleavings::play)?,
+        Command::Coverage => run.step("coverage", coverage::measure)?,
         Command::Screenshots => gate::screenshots(run)?,
         Command::Instructions { record: true } => run.step("record of instructions", instructions::record)?,
         Command::Instructions { record: false } => gate::instructions(run)?,

@@ -74,6 +74,10 @@ pub(crate) struct Run {
     #[arg(long, num_args = 0..=1, value_name = "ADDRESS", requires = "spawn")]
     postgres: Option<Option<String>>,
 
+    /// Check with `handoffd fsck` what each server that was started left, and fail if it is not sound
+    #[arg(long, requires = "spawn")]
+    check: bool,
+
     /// Variable for the server that is started, `NAME=VALUE`
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = variable)]
     variables: Vec<(String, String)>,
@@ -180,6 +184,7 @@ impl Run {
                 variables: self.variables.clone(),
                 secrets,
                 postgres: self.cluster()?,
+                check: self.check.then(Arc::default),
             }));
         }
         let pairs = match (&self.credentials, &self.api_key, &self.person_token) {

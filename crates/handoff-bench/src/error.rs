@@ -24,6 +24,9 @@ pub(crate) enum BenchError {
         /// What is wrong, without what it holds.
         problem: String,
     },
+    /// What servers left was checked, and is not sound.
+    #[error("{0} of the stores that servers left are not sound")]
+    Unsound(usize),
     /// A scenario needs more tenants than there are credentials for.
     #[error("{wanted} tenants are wanted and there are credentials for {there}; add some, or lower `--tenants`")]
     FewTenants {

@@ -89,7 +89,10 @@ async fn measure_all(run: &Run) -> Result<(), BenchError> {
             fs::write(path, text + "\n").map_err(BenchError::system("the figures cannot be written"))?;
         }
     }
-    Ok(())
+    match source.unsound() {
+        0 => Ok(()),
+        stores => Err(BenchError::Unsound(stores)),
+    }
 }
 
 fn tell(files: &[PathBuf]) -> Result<(), BenchError> {

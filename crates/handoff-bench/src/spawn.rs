@@ -5,7 +5,10 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -37,6 +40,8 @@ pub(crate) struct Recipe {
     pub(crate) secrets: Vec<CallbackSecret>,
     /// Where it has a database; a file without.
     pub(crate) postgres: Option<Arc<Cluster>>,
+    /// Whether what it left is checked, and how often it was not sound.
+    pub(crate) check: Option<Arc<AtomicUsize>>,
 }
 
 /// Whether a server is started so that it pushes. Not always: one of before there were callbacks refuses the setting.
@@ -122,6 +127,21 @@ impl Spawned {
         self.recipe.program.with_file_name(name)
     }
 
+    /// Checks what was left by a server that is gone.
+    fn check(&self) {
+        let Some(broken) = &self.recipe.check else { return };
+        let mut command = Command::new(&self.recipe.program);
+        let url = address(self.directory.path(), self.database.as_ref());
+        command.arg("fsck").current_dir(self.directory.path()).env_clear().env("HANDOFF_DATABASE_URL", url);
+        let said = match command.output() {
+            Ok(output) if output.status.success() => return,
+            Ok(output) => String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        broken.fetch_add(1, Ordering::Relaxed);
+        eprintln!("handoff-bench: the store that was left is not sound:\n{said}");
+    }
+
     fn kill(&mut self) {
         // It may have ended by itself.
         let _ = self.child.kill();
@@ -132,6 +152,7 @@ impl Spawned {
 impl Drop for Spawned {
     fn drop(&mut self) {
         self.kill();
+        self.check();
     }
 }
 
@@ -158,13 +179,12 @@ async fn serve(
 ) -> Result<(Child, Target, Duration), BenchError> {
     let log_path = directory.join("log");
     let log = fs::File::create(&log_path).map_err(BenchError::system("no log for the server"))?;
-    let file = || format!("sqlite:{}", directory.join("handoff.db").display());
     let mut command = Command::new(&recipe.program);
     command
         .arg("serve")
         .current_dir(directory)
         .env_clear()
-        .env("HANDOFF_DATABASE_URL", database.map_or_else(file, |database| database.owner_url().to_owned()))
+        .env("HANDOFF_DATABASE_URL", address(directory, database))
         .env("HANDOFF_BIND", "127.0.0.1:0")
         .env("HANDOFF_BOOTSTRAP", directory.join("bootstrap.json"))
         .env("HANDOFF_RATE_LIMIT_PER_MINUTE", "0");
@@ -199,6 +219,12 @@ async fn serve(
 fn first_process(database: &Database) -> Option<u32> {
     let sql = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)";
     database.run_at(database.admin_url(), sql).ok()?.trim().parse().ok()
+}
+
+/// Where a server keeps everything.
+fn address(directory: &Path, database: Option<&Database>) -> String {
+    let file = || format!("sqlite:{}", directory.join("handoff.db").display());
+    database.map_or_else(file, |database| database.owner_url().to_owned())
 }
 
 /// Waits until the log says where the server listens.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
 };
 
 use futures::{
@@ -15,6 +15,7 @@ use tokio::{sync::watch, time::Instant};
 use crate::{
     spawn::Spawn,
     store::{Topic, Wake, WakeStream},
+    sync::{Mutex, MutexGuard},
 };
 
 /// Passes the store's wakes on to whoever waits.
@@ -116,5 +117,97 @@ impl Drop for Subscription {
         if is_last {
             topics.remove(&self.key);
         }
+    }
+}
+
+/// Every order of threads that commit, begin to wait, and stop.
+#[cfg(all(test, feature = "shuttle"))]
+mod shuttled {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use shuttle::{check_pct, check_random, thread};
+
+    use super::*;
+
+    const TOPIC: Topic = Topic::from_static("topic");
+
+    fn wake() -> Wake {
+        Wake::Touched { tenant: TenantId::System, topic: TOPIC }
+    }
+
+    /// Plays at random, and with few switches in places that are hard to come by.
+    fn play(test: impl Fn() + Clone + Send + Sync + 'static) {
+        check_random(test.clone(), 3_000);
+        check_pct(test, 3_000, 3);
+    }
+
+    #[test]
+    fn a_commit_after_a_look_is_never_missed() {
+        play(|| {
+            let hub = Hub::default();
+            let commits = Arc::new(shuttle::sync::atomic::AtomicUsize::new(0));
+            let waiters: Vec<_> = (0..2)
+                .map(|_| {
+                    let (hub, commits) = (hub.clone(), Arc::clone(&commits));
+                    thread::spawn(move || {
+                        let subscription = hub.subscribe(TenantId::System, TOPIC);
+                        let seen = commits.load(Ordering::SeqCst);
+                        (subscription, seen)
+                    })
+                })
+                .collect();
+            let store = {
+                let (hub, commits) = (hub.clone(), Arc::clone(&commits));
+                thread::spawn(move || {
+                    for _ in 0..2 {
+                        commits.fetch_add(1, Ordering::SeqCst);
+                        hub.pass_on(wake());
+                    }
+                })
+            };
+            let waiters: Vec<_> = waiters.into_iter().map(|waiter| waiter.join().unwrap()).collect();
+            store.join().unwrap();
+            for (subscription, seen) in waiters {
+                let woken = subscription.receiver.has_changed().unwrap();
+                assert!(woken || seen == 2, "a waiter that saw {seen} of 2 commits sleeps");
+            }
+            assert!(hub.lock().is_empty(), "nothing is left of those who wait no more");
+        });
+    }
+
+    #[test]
+    fn whoever_stops_waiting_takes_no_wake_from_others() {
+        play(|| {
+            let hub = Hub::default();
+            let first = hub.subscribe(TenantId::System, TOPIC);
+            let leaver = thread::spawn(move || drop(first));
+            let (others, woken) = (hub.clone(), Arc::new(AtomicUsize::new(0)));
+            let count = Arc::clone(&woken);
+            let comer = thread::spawn(move || {
+                let second = others.subscribe(TenantId::System, TOPIC);
+                others.pass_on(wake());
+                count.fetch_add(usize::from(second.receiver.has_changed().unwrap()), Ordering::SeqCst);
+                second
+            });
+            leaver.join().unwrap();
+            let second = comer.join().unwrap();
+            assert_eq!(woken.load(Ordering::SeqCst), 1);
+            assert_eq!(hub.lock().len(), 1);
+            drop(second);
+            assert!(hub.lock().is_empty());
+        });
+    }
+
+    #[test]
+    fn a_hub_that_closes_closes_for_those_who_come_meanwhile() {
+        play(|| {
+            let hub = Hub::default();
+            let (closing, coming) = (hub.clone(), hub.clone());
+            let closer = thread::spawn(move || closing.close());
+            let comer = thread::spawn(move || coming.subscribe(TenantId::System, TOPIC));
+            closer.join().unwrap();
+            let subscription = comer.join().unwrap();
+            assert!(subscription.is_closed() && hub.subscribe(TenantId::System, TOPIC).is_closed());
+        });
     }
 }

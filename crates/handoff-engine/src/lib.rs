@@ -43,6 +43,7 @@ pub mod signer;
 pub mod sink;
 pub mod spawn;
 pub mod store;
+mod sync;
 mod transaction;
 pub mod worker;
 

@@ -17,7 +17,7 @@
 //! | `options`, `error`, `stats` | what can be chosen, how it fails, what it did |
 //! | `schema`, `migrations/` | the tables, rules and functions, and bringing a database to them |
 //! | `link`, `pool`, `gate` | the connections, and what is known of the way to the database |
-//! | `queue`, `batch`, `physical`, `member` | who waits to write, together, in which transactions, what takes part in them |
+//! | `waiting`, `queue`, `batch`, `physical`, `member` | who waits to write, together, in which transactions, what takes part in them |
 //! | `load`, `overlay`, `flush` | what a batch reads, what it comes to, how that is written |
 //! | `gather` | who waits to read by key, together |
 //! | `timers`, `blobs`, `read` | everything that is one question |
@@ -57,8 +57,10 @@ mod read;
 mod schema;
 mod stats;
 mod store;
+mod sync;
 mod timers;
 mod tracked;
+mod waiting;
 mod wakes;
 
 pub use self::{

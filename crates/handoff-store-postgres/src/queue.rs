@@ -1,10 +1,6 @@
 //! Who waits to write, by tenant: one worker a tenant takes what waits and runs it as one batch.
 
-use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt as _;
 use handoff_engine::store::Topic;
@@ -18,6 +14,7 @@ use crate::{
     options::PostgresOptions,
     pool::Lease,
     stats::Counters,
+    waiting::Waiting,
     wakes::Wakes,
 };
 
@@ -27,8 +24,7 @@ pub(crate) struct Writers {
     pub(crate) options: PostgresOptions,
     pub(crate) counters: Counters,
     pub(crate) wakes: Wakes,
-    /// Tenants that somebody works for, with what waits in each.
-    waiting: Mutex<HashMap<TenantId, VecDeque<Member>>>,
+    waiting: Waiting<TenantId, Member>,
     /// Leaves some connections to those who read.
     permits: Semaphore,
 }
@@ -42,24 +38,16 @@ impl Writers {
             options,
             counters: Counters::default(),
             wakes,
-            waiting: Mutex::default(),
+            waiting: Waiting::default(),
             permits: Semaphore::new(writing),
         }
     }
 
     /// Hands in a member. It is worked on also when its caller goes away.
     pub(crate) fn push(self: &Arc<Self>, tenant: TenantId, member: Member) {
-        match self.waiting().entry(tenant) {
-            Entry::Occupied(mut queue) => queue.get_mut().push_back(member),
-            Entry::Vacant(place) => {
-                place.insert(VecDeque::from([member]));
-                tokio::spawn(Arc::clone(self).work(tenant));
-            }
+        if self.waiting.push(tenant, member) {
+            tokio::spawn(Arc::clone(self).work(tenant));
         }
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, HashMap<TenantId, VecDeque<Member>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn work(self: Arc<Self>, tenant: TenantId) {
@@ -73,7 +61,7 @@ impl Writers {
                     Err(_) => return,
                 },
             };
-            let Some(members) = self.take(tenant) else { return };
+            let Some(members) = self.waiting.take(&tenant, self.options.batch) else { return };
             // A defect here costs its own batch, whose callers are told that nobody knows, and no other.
             match AssertUnwindSafe(self.run(tenant, members, lease)).catch_unwind().await {
                 Ok(lease) => begun = lease.map(|lease| (lease, permit)),
@@ -84,19 +72,7 @@ impl Writers {
 
     /// Whether this tenant has more to write and no other waits for the connection.
     fn goes_on(&self, tenant: TenantId) -> bool {
-        self.permits.available_permits() > 0 && self.waiting().get(&tenant).is_some_and(|queue| !queue.is_empty())
-    }
-
-    /// What waits now; nothing, and the tenant has no worker any more.
-    fn take(&self, tenant: TenantId) -> Option<Vec<Member>> {
-        let mut waiting = self.waiting();
-        let queue = waiting.get_mut(&tenant)?;
-        if queue.is_empty() {
-            waiting.remove(&tenant);
-            return None;
-        }
-        let many = queue.len().min(self.options.batch.max(1));
-        Some(queue.drain(..many).collect())
+        self.permits.available_permits() > 0 && self.waiting.has_more(&tenant)
     }
 
     /// Runs a batch, on a connection where its transaction has begun if there is one; answers likewise for the next.

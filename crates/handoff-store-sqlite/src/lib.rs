@@ -55,6 +55,7 @@ mod schema;
 mod stats;
 mod step;
 mod store;
+mod sync;
 mod timers;
 mod wakes;
 mod writer;

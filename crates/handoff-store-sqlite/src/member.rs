@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -30,6 +31,12 @@ pub(crate) trait Member: Send {
 
     /// Answers the caller.
     fn answer(self: Box<Self>);
+}
+
+impl fmt::Debug for dyn Member {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Member")
+    }
 }
 
 /// How a run of a member ended.

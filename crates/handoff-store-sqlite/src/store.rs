@@ -2,10 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        mpsc::{Sender, channel},
-    },
+    sync::Arc,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -29,7 +26,9 @@ use crate::{
     readers::Readers,
     schema,
     stats::{Counters, Stats},
-    step, timers,
+    step,
+    sync::{Sender, channel},
+    timers,
     wakes::{Foreign, Wakes},
     writer::Writer,
 };

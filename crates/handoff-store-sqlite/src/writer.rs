@@ -1,10 +1,7 @@
 //! The writer: one thread that owns the only connection that writes.
 
 use std::{
-    sync::{
-        Arc,
-        mpsc::{Receiver, RecvTimeoutError},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,6 +12,7 @@ use crate::{
     member::Member,
     options::SqliteOptions,
     stats::Counters,
+    sync::{Receiver, RecvTimeoutError},
     wakes::{Foreign, Wakes},
 };
 
@@ -83,5 +81,122 @@ impl Writer {
         if let Err(error) = self.connection.busy_timeout(self.options.busy_timeout) {
             tracing::warn!(%error, "the store could not set how long it waits for others");
         }
+    }
+}
+
+/// Every order of threads that hand in work, of the one that does it, and of whoever closes the store.
+#[cfg(all(test, feature = "shuttle"))]
+mod shuttled {
+    use futures::{FutureExt as _, StreamExt as _};
+    use handoff_engine::store::{StoreError, Topic, Wake};
+    use handoff_protocol::id::TenantId;
+    use shuttle::{
+        Config, Runner,
+        scheduler::{PctScheduler, RandomScheduler},
+        thread,
+    };
+
+    use super::*;
+    use crate::{
+        member::{Finished, Outcome, member},
+        sync::channel,
+    };
+
+    const CALLERS: u8 = 3;
+
+    fn writer(wakes: &Wakes, counters: &Arc<Counters>) -> Writer {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE done (caller INTEGER, number INTEGER)").unwrap();
+        let foreign = Foreign::new(&connection).unwrap();
+        let options = SqliteOptions { batch: 2, ..SqliteOptions::default() };
+        Writer { connection, options, counters: Arc::clone(counters), wakes: wakes.clone(), foreign, traces: false }
+    }
+
+    /// Each caller hands in two pieces of work, the second of which is refused for one of them, and waits for both.
+    fn hand_in() {
+        let (wakes, counters) = (Wakes::new(), Arc::new(Counters::default()));
+        let mut heard = wakes.subscribe();
+        let (queue, members) = channel();
+        let working = writer(&wakes, &counters);
+        let writer = thread::spawn(move || working.work(&members));
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|caller| {
+                let queue = queue.clone();
+                thread::spawn(move || {
+                    (0..2_u8)
+                        .map(|number| {
+                            let (member, answer) = member(move |connection: &Connection, _: &SqliteOptions| {
+                                let placed: i64 =
+                                    connection.query_row("SELECT count(*) FROM done", [], |row| row.get(0))?;
+                                connection.execute("INSERT INTO done VALUES (?1, ?2)", [caller, number])?;
+                                let refused = caller == 0 && number == 1;
+                                let outcome = if refused { Outcome::Refused } else { Outcome::Done };
+                                let topic = Topic::new(format!("{caller} {number}"));
+                                let wakes = (!refused).then(|| (TenantId::System, vec![topic]));
+                                Ok(Finished { outcome, value: placed, wakes, erases: false })
+                            });
+                            queue.send(member).unwrap();
+                            shuttle::future::block_on(answer).unwrap().unwrap()
+                        })
+                        .collect::<Vec<i64>>()
+                })
+            })
+            .collect();
+        drop(queue);
+        let mut placed: Vec<Vec<i64>> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
+        writer.join().unwrap();
+        assert!(placed.iter().all(|two| two[0] < two[1]), "a caller's work is done in its order: {placed:?}");
+        // What was refused left nothing: whoever came after it found the same.
+        placed[0].truncate(1);
+        let mut places = placed.concat();
+        places.sort_unstable();
+        assert_eq!(places, [0, 1, 2, 3, 4], "each ran once, over what the ones before left");
+        let stats = counters.read();
+        assert!(stats.largest_batch <= 2 && stats.commits <= stats.members, "{stats:?}");
+        let mut topics = 0;
+        while let Some(Some(wake)) = heard.next().now_or_never() {
+            assert!(matches!(wake, Wake::Touched { .. }), "{wake:?}");
+            topics += 1;
+        }
+        assert_eq!(topics, 5, "each commit wakes, and nothing else does");
+    }
+
+    /// A store that closes while somebody hands in work: it is done and answered, or was never taken.
+    fn close() {
+        let (wakes, counters) = (Wakes::new(), Arc::new(Counters::default()));
+        let (queue, members) = channel();
+        let working = writer(&wakes, &counters);
+        let writer = thread::spawn(move || working.work(&members));
+        let (member, answer) = member(|connection: &Connection, _: &SqliteOptions| {
+            connection.execute("INSERT INTO done VALUES (1, 1)", [])?;
+            Ok(Finished { outcome: Outcome::Done, value: (), wakes: None, erases: false })
+        });
+        let caller = thread::spawn(move || queue.send(member).is_ok());
+        assert!(caller.join().unwrap(), "the writer takes work until nobody can hand any in");
+        let answered: Result<(), StoreError> = shuttle::future::block_on(answer).unwrap();
+        answered.unwrap();
+        writer.join().unwrap();
+        assert_eq!(counters.read().commits, 1);
+    }
+
+    fn play(test: fn()) {
+        // SQLite needs more of a stack than shuttle gives.
+        let config = || {
+            let mut config = Config::new();
+            config.stack_size = 0x20_0000;
+            config
+        };
+        Runner::new(RandomScheduler::new(1_000), config()).run(test);
+        Runner::new(PctScheduler::new(3, 1_000), config()).run(test);
+    }
+
+    #[test]
+    fn what_is_handed_in_is_done_once_and_answered_after_its_wake() {
+        play(hand_in);
+    }
+
+    #[test]
+    fn a_writer_that_nobody_can_reach_any_more_ends_with_nothing_undone() {
+        play(close);
     }
 }

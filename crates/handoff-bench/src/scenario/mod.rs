@@ -15,7 +15,7 @@ mod wake;
 
 pub(crate) use self::callback::{BASE, PERCENT};
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use clap::ValueEnum;
 
@@ -112,6 +112,12 @@ impl Source {
             (_, Some(spawned)) => Ok(Second::Started(spawned.second().await?)),
             _ => Err(BenchError::Lacking("give `--second-url`: another server over the same database".to_owned())),
         }
+    }
+
+    /// How many stores were checked that are not sound.
+    pub(crate) fn unsound(&self) -> usize {
+        let Self::Fresh(Recipe { check: Some(broken), .. }) = self else { return 0 };
+        broken.load(Ordering::Relaxed)
     }
 
     async fn start(&self, callbacks: Callbacks) -> Result<Server, BenchError> {

@@ -78,12 +78,20 @@ text_value!(TenantId, "TenantId", "`system`, or a text that begins with `org_`",
 mod tests {
     use super::*;
 
+    const ORG: &str = "org_01K3M7QW8ZC4YRXB2N6VD9FTHE";
+
     #[test]
-    fn a_tenant_is_an_organization_or_the_reserved_name() {
-        assert_eq!(TenantId::parse("system"), Ok(TenantId::System));
-        let org = TenantId::parse("org_01K0A2QW8ZC4YRXB2N6VD9FTHE").unwrap();
-        assert_eq!(org.to_string(), "org_01K0A2QW8ZC4YRXB2N6VD9FTHE");
-        assert_eq!(TenantId::parse("System"), Err(IdError::Tenant));
-        assert_eq!(TenantId::parse("usr_01K0A2QW8ZC4YRXB2N6VD9FTHE"), Err(IdError::Tenant));
+    fn a_tenant_is_the_reserved_one_or_an_organization_and_is_written_as_it_is_read() {
+        let org = OrgId::parse(ORG).unwrap();
+        assert_eq!(TenantId::parse(ORG), Ok(TenantId::from(org)));
+        assert_eq!("system".parse::<TenantId>(), Ok(TenantId::System));
+        assert_eq!((TenantId::System.org(), TenantId::Org(org).org()), (None, Some(org)));
+        for text in ["system", ORG] {
+            let tenant = TenantId::parse(text).unwrap();
+            assert_eq!((tenant.to_string(), format!("{tenant:?}")), (text.to_owned(), text.to_owned()));
+        }
+        for refused in ["", "System", "req_01K3M7QW8ZC4YRXB2N6VD9FTHE", "org_1"] {
+            assert_eq!(TenantId::parse(refused), Err(IdError::Tenant), "{refused}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 mod agreeing;
 mod answering;
 mod bodies;
+mod building;
 mod bundles;
 mod capabilities;
 mod climbing;

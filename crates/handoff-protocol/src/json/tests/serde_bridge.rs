@@ -322,3 +322,55 @@ fn a_text_of_our_own_stands_in_another_as_it_is() {
     assert_eq!(to_json(&sealed).unwrap().to_text(), r#"{"b":1.50,"a":[]}"#);
     assert_eq!(serde_json::to_string(&sealed).unwrap(), r#"{"b":1.5,"a":[]}"#);
 }
+
+/// A name of a member that is no text by itself.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Name {
+    First,
+    Second(u8),
+}
+
+#[derive(Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+struct Wrapped(i16);
+
+#[test]
+fn members_are_named_by_whatever_is_written_as_one_text() {
+    fn named<K: Ord + Serialize>(key: K, name: &str) {
+        let map = BTreeMap::from([(key, 1)]);
+        let text = format!(r#"{{"{name}":1}}"#);
+        assert_eq!((to_json(&map).unwrap().to_text(), to_text(&map).unwrap()), (text.clone(), text));
+    }
+    named(true, "true");
+    named(-1_i8, "-1");
+    named(-2_i16, "-2");
+    named(-3_i32, "-3");
+    named(-4_i64, "-4");
+    named(-5_i128, "-5");
+    named(1_u8, "1");
+    named(2_u16, "2");
+    named(3_u32, "3");
+    named(u64::MAX, "18446744073709551615");
+    named(5_u128, "5");
+    named('c', "c");
+    named("s", "s");
+    named(Name::First, "first");
+    named(Wrapped(7), "7");
+}
+
+#[test]
+fn what_is_no_text_names_no_member() {
+    fn refused<K: Ord + Serialize>(key: K) {
+        let map = BTreeMap::from([(key, 1)]);
+        let error = to_json(&map).unwrap_err().to_string();
+        assert_eq!(to_text(&map).unwrap_err().to_string(), error);
+        assert!(error.contains("name"), "{error}");
+    }
+    refused(());
+    refused(Some(1));
+    refused(None::<u8>);
+    refused((1, 2));
+    refused(vec![1]);
+    refused(BTreeMap::from([(1, 2)]));
+    refused(Name::Second(1));
+}
