@@ -30,9 +30,8 @@ async fn words_and_changes_are_recorded_with_their_event_and_settle_nothing() {
     let noted = engine.observe_change(tenant, id).await.unwrap();
     assert!(noted.id.starts_with("obs_"), "{}", noted.id);
     assert_eq!((world.request(id).await.state, world.receipts().await.len()), (RequestState::Pending, 0));
-    let types = |events: Vec<StoredEvent>| -> Vec<String> {
-        events.iter().map(|event| event.event_type.to_string()).collect()
-    };
+    let types =
+        |events: Vec<StoredEvent>| -> Vec<String> { events.iter().map(|event| event.event_type.to_string()).collect() };
     let told = types(engine.history(tenant, id).await.unwrap());
     let said = "channel.message_received";
     assert_eq!(told, ["request.raised", said, said, "runtime.observation"]);

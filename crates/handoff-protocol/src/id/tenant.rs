@@ -86,11 +86,6 @@ mod tests {
         assert_eq!(TenantId::parse("System"), Err(IdError::Tenant));
         assert_eq!(TenantId::parse("usr_01K0A2QW8ZC4YRXB2N6VD9FTHE"), Err(IdError::Tenant));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     const ORG: &str = "org_01K3M7QW8ZC4YRXB2N6VD9FTHE";
 

@@ -51,7 +51,8 @@ fn everything_that_a_raise_can_say_is_said_step_by_step() {
         .url("https://example.com/20417")
         .value("20417")
         .reference("order");
-    let choice = FieldSpec::choice("decision", [("yes", "Yes"), ("no", "No")]).label("Decide").help("Look first").required();
+    let choice =
+        FieldSpec::choice("decision", [("yes", "Yes"), ("no", "No")]).label("Decide").help("Look first").required();
     let sink = SinkRef::parse("snk_01K3M7QW8ZC4YRXB2N6VD9FTHF").unwrap();
     let surface = CapabilitySpec::new(CapabilityType::InteractiveSurface, CapabilityScope::View)
         .of("local", "opaque:browser")
@@ -142,5 +143,8 @@ fn each_way_of_ending_and_of_answering_is_built_as_it_is_written() {
     let resolve = ResolveBody::new(vec![CapabilityScope::View], digest()).to_json().unwrap();
     assert_eq!(resolve.to_text(), format!(r#"{{"scopes":["view"],"accepted_blast_radius_digest":"{DIGEST}"}}"#));
     Resolve::read(&person(Role::Admin), resolve).unwrap();
-    assert_eq!((Grade::from(ReportedGrade::Delivered), Grade::from(ReportedGrade::Seen)), (Grade::Delivered, Grade::Seen));
+    assert_eq!(
+        (Grade::from(ReportedGrade::Delivered), Grade::from(ReportedGrade::Seen)),
+        (Grade::Delivered, Grade::Seen)
+    );
 }
