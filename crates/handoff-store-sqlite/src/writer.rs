@@ -112,6 +112,10 @@ mod shuttled {
         Writer { connection, options, counters: Arc::clone(counters), wakes: wakes.clone(), foreign, traces: false }
     }
 
+    fn refused_of(caller: u8, number: u8) -> bool {
+        caller == 0 && number == 1
+    }
+
     /// Each caller hands in two pieces of work, the second of which is refused for one of them, and waits for both.
     fn hand_in() {
         let (wakes, counters) = (Wakes::new(), Arc::new(Counters::default()));
@@ -121,7 +125,7 @@ mod shuttled {
         let writer = thread::spawn(move || working.work(&members));
         let callers: Vec<_> = (0..CALLERS)
             .map(|caller| {
-                let queue = queue.clone();
+                let (queue, mut mine) = (queue.clone(), wakes.subscribe());
                 thread::spawn(move || {
                     (0..2_u8)
                         .map(|number| {
@@ -129,14 +133,22 @@ mod shuttled {
                                 let placed: i64 =
                                     connection.query_row("SELECT count(*) FROM done", [], |row| row.get(0))?;
                                 connection.execute("INSERT INTO done VALUES (?1, ?2)", [caller, number])?;
-                                let refused = caller == 0 && number == 1;
+                                let refused = refused_of(caller, number);
                                 let outcome = if refused { Outcome::Refused } else { Outcome::Done };
                                 let topic = Topic::new(format!("{caller} {number}"));
                                 let wakes = (!refused).then(|| (TenantId::System, vec![topic]));
                                 Ok(Finished { outcome, value: placed, wakes, erases: false })
                             });
                             queue.send(member).unwrap();
-                            shuttle::future::block_on(answer).unwrap().unwrap()
+                            let placed = shuttle::future::block_on(answer).unwrap().unwrap();
+                            let mut told = std::iter::from_fn(|| mine.next().now_or_never().flatten());
+                            let topic = Topic::new(format!("{caller} {number}"));
+                            let wake = Wake::Touched { tenant: TenantId::System, topic };
+                            assert!(
+                                refused_of(caller, number) || told.any(|told| told == wake),
+                                "answered before its wake"
+                            );
+                            placed
                         })
                         .collect::<Vec<i64>>()
                 })

@@ -78,6 +78,15 @@ text_value!(TenantId, "TenantId", "`system`, or a text that begins with `org_`",
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_tenant_is_an_organization_or_the_reserved_name() {
+        assert_eq!(TenantId::parse("system"), Ok(TenantId::System));
+        let org = TenantId::parse("org_01K0A2QW8ZC4YRXB2N6VD9FTHE").unwrap();
+        assert_eq!(org.to_string(), "org_01K0A2QW8ZC4YRXB2N6VD9FTHE");
+        assert_eq!(TenantId::parse("System"), Err(IdError::Tenant));
+        assert_eq!(TenantId::parse("usr_01K0A2QW8ZC4YRXB2N6VD9FTHE"), Err(IdError::Tenant));
+    }
+
     const ORG: &str = "org_01K3M7QW8ZC4YRXB2N6VD9FTHE";
 
     #[test]
