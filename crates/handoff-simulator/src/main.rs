@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Parser, Subcommand};
 #[cfg(feature = "planted-faults")]
-use handoff_simulator::planted;
+use handoff_simulator::planted as planting;
 use handoff_simulator::{
     campaign::{Campaign, Tally, play_all},
     crash,
@@ -150,12 +150,12 @@ fn main() -> ExitCode {
         Command::Node(start) => serve(&start),
         #[cfg(feature = "planted-faults")]
         Command::Fault { name, most, operations } => {
-            println!("{}", planted::said(planted::until_caught(&name, most, operations).as_ref()));
+            println!("{}", planting::said(planting::until_caught(&name, most, operations).as_ref()));
             true
         }
         #[cfg(feature = "planted-faults")]
         Command::Planted { most, most_shown, jobs, only, write } => {
-            plant(&planted::Trial { most, most_shown, operations: OPERATIONS, jobs, only }, write.as_deref())
+            plant(&planting::Trial { most, most_shown, operations: OPERATIONS, jobs, only }, write.as_deref())
         }
     };
     if ended_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -332,11 +332,11 @@ const MARKS: [&str; 2] = ["<!-- planted faults: begin -->\n", "<!-- planted faul
 
 /// Plants every fault; all is well if each that only the simulator can see is caught.
 #[cfg(feature = "planted-faults")]
-fn plant(trial: &planted::Trial, page: Option<&std::path::Path>) -> bool {
+fn plant(trial: &planting::Trial, page: Option<&std::path::Path>) -> bool {
     use handoff_protocol::planted::Fault;
 
     let began = Instant::now();
-    let found = planted::every_fault(trial, |one| {
+    let found = planting::every_fault(trial, |one| {
         let (name, took) = (one.fault.name(), began.elapsed().as_secs());
         match &one.caught {
             Some((seeds, violation)) => println!("{took} s: {name}: caught after {seeds} seeds: {violation}"),
@@ -350,12 +350,12 @@ fn plant(trial: &planted::Trial, page: Option<&std::path::Path>) -> bool {
             return false;
         }
     };
-    let is_own = |one: &&planted::Found| Fault::PLAYED.contains(&one.fault);
+    let is_own = |one: &&planting::Found| Fault::PLAYED.contains(&one.fault);
     let survived = found.iter().filter(is_own).filter(|one| one.caught.is_none()).count();
     let caught = found.iter().filter(|one| one.caught.is_some()).count();
     println!("{} faults, {caught} caught; of those that only the simulator can see {survived} survived", found.len());
     if let Some(page) = page
-        && let Err(problem) = write_table(page, &planted::tables(&found))
+        && let Err(problem) = write_table(page, &planting::tables(&found))
     {
         println!("{}: {problem}", page.display());
         return false;

@@ -22,6 +22,9 @@ pub use self::{
 };
 use crate::{plan::Knobs, time::SimClock};
 
+/// Under which name attempts are counted that a channel was asked to make once more.
+pub(crate) const SENT_TWICE: &str = "(an attempt that was sent twice)";
+
 /// Every port of a world.
 pub struct Ports {
     /// Who people are.

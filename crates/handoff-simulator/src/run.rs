@@ -20,7 +20,7 @@ use crate::{
     history::History,
     node, ops,
     plan::{FaultAt, Plan},
-    ports::{ADDRESS, CANARY, Taken},
+    ports::{ADDRESS, CANARY, SENT_TWICE, Taken},
     rng::Rng,
     scheduler::{Ended, WORLD, lock},
     store::Observer,
@@ -364,6 +364,10 @@ async fn check_everything(world: &Arc<World>) {
     };
     let mut found = evidence.check();
     found.extend(checks::progress::check(&evidence.end, &world.ports, world.disk.clock().now()));
+    let twice = world.counted().get(SENT_TWICE).copied().unwrap_or(0);
+    if world.plan.is_calm() && twice > 0 {
+        found.push(format!("V-7: nothing went wrong, and {twice} attempts were sent twice"));
+    }
     found.into_iter().for_each(|finding| world.violation(finding));
     world.set_evidence(evidence);
 }

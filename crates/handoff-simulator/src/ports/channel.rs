@@ -5,11 +5,18 @@ use std::{collections::BTreeMap, sync::Mutex};
 use async_trait::async_trait;
 use handoff_engine::channel::{Change, Channel, Message};
 use handoff_protocol::{
-    decision::{SendReport, channels::ChannelFacts, terms::Grade},
+    decision::{
+        SendReport,
+        channels::ChannelFacts,
+        terms::{Grade, Suppression},
+    },
     id::DeliveryId,
 };
 
-use super::trouble::{Behavior, Trouble};
+use super::{
+    SENT_TWICE,
+    trouble::{Behavior, Trouble},
+};
 use crate::scheduler::lock;
 
 /// A channel that notes what it sent.
@@ -50,13 +57,14 @@ impl Channel for Pager {
             let times = sent.entry(key).or_default();
             *times = times.saturating_add(1);
             if *times > 1 {
-                self.trouble.count("(an attempt that was sent twice)");
+                self.trouble.count(SENT_TWICE);
             }
         }
         match behavior {
             Behavior::Well => SendReport::accepted(),
             Behavior::Fails | Behavior::DoesAndFails | Behavior::Hangs => SendReport::failed_for_now("busy"),
-            Behavior::Refuses => SendReport::failed_for_good("refused"),
+            Behavior::Refuses if message.outgoing.attempt.is_multiple_of(2) => SendReport::failed_for_good("refused"),
+            Behavior::Refuses => SendReport::kept_back(Suppression::ConsentMissing),
         }
     }
 

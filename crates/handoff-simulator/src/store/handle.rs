@@ -88,6 +88,11 @@ impl NodeStore {
             self.pass().await;
             self.disk().synced(began);
         }
+        if !writes {
+            // What was read is old by the time that it arrives.
+            self.pass().await;
+            self.live().await;
+        }
         match fault {
             Some(StoreFault::CrashAfter) => self.crash().await,
             Some(StoreFault::LostWritten) if writes => Err(StoreError::Unknown("planned".to_owned())),
