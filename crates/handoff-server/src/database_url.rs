@@ -40,8 +40,9 @@ pub enum DatabaseUrlError {
     UnknownScheme,
     /// It is no address of a Postgres database.
     #[error(
-        "expected `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `sslmode` and the like behind `?`, and `%40` for an \
-         `@` in the password"
+        "expected `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `%40` for an `@` in the password, and nothing behind `?` \
+         but `sslmode`, `sslrootcert`, `sslcert`, `sslkey`, `host`, `port`, `dbname`, `user`, `password`, `application_name` \
+         or `options`"
     )]
     Postgres,
     /// It names no file.

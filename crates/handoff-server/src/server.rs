@@ -341,6 +341,11 @@ async fn make_key(config: &Config, store: &Arc<dyn Store>) -> Result<SigningKey,
     let unsigned = Engine::builder().store(Arc::clone(store)).build().await?;
     let published = unsigned.signing_keys().await?;
     if let Some(active) = published.iter().find(|key| key.jwk.retired_at.is_none()) {
+        // A node that started at the same moment may have made it since the file was looked for.
+        let path = config.signing_key.clone();
+        if let Some(key) = tokio::task::spawn_blocking(move || signing_key::load(path)).await?? {
+            return Ok(key);
+        }
         return Err(StartError::SigningKeyMissing {
             path: config.signing_key.clone(),
             kid: active.jwk.kid.clone().unwrap_or_default(),

@@ -11,6 +11,7 @@ use crate::{
     physical::Physical,
     pool::Lease,
     stats::Counters,
+    trouble::Trouble,
 };
 
 /// What a batch is run with.
@@ -19,6 +20,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) link: &'a Link,
     pub(crate) options: &'a PostgresOptions,
     pub(crate) counters: &'a Counters,
+    pub(crate) trouble: &'a Trouble,
     /// Whether this tenant has more to do, and the connection for it.
     pub(crate) more: &'a (dyn Fn() -> bool + Send + Sync),
 }
@@ -64,6 +66,10 @@ pub(crate) async fn run(desk: Desk<'_>, tenant: TenantId, members: &mut [Member]
         }
         Broken::Undone(failure) => {
             let text = failure.to_string();
+            // What cannot be reached is told of by the gate.
+            if matches!(failure, Failure::Unable(_)) && desk.link.gate().is_open() {
+                desk.trouble.tell(&text);
+            }
             members.iter_mut().for_each(|member| member.fail(StoreError::Unavailable(text.clone())));
         }
         Broken::Unknown(text) => members.iter_mut().for_each(|member| member.fail(StoreError::Unknown(text.clone()))),
@@ -120,6 +126,7 @@ async fn once(
         Ok(Some(moved_at)) => {
             physical.commit(begun).await?;
             desk.counters.committed(members.len());
+            desk.trouble.over();
             Ok(moved_at)
         }
         Ok(None) => {

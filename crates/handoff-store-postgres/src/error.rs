@@ -15,6 +15,12 @@ pub enum OpenError {
          like behind `?`"
     )]
     Address,
+    /// Its parameters are others than those that are read here. They are not repeated either.
+    #[error(
+        "the address of the database has a parameter behind `?` that is not known here; known are `sslmode`, `sslrootcert`, \
+         `sslcert`, `sslkey`, `host`, `port`, `dbname`, `user`, `password`, `application_name`, `options`"
+    )]
+    Parameter,
     /// The server is older than what is used of it.
     #[error("the database server is Postgres {0}; version 15 or newer is needed")]
     OldServer(u32),
@@ -88,6 +94,8 @@ const CONFLICT: &str = "HF001";
 /// A timer that is no longer held, likewise; its key is the detail.
 const STALE_TIMER: &str = "HF002";
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
+/// Every connection that the server or the role may have is in use.
+const NO_CONNECTION_LEFT: &str = "53300";
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
@@ -130,10 +138,14 @@ fn reported(error: &dyn DatabaseError) -> Failure {
     match &*code {
         CONFLICT => Failure::Misfit(StoreError::Conflict(error.message().to_owned())),
         STALE_TIMER => Failure::Misfit(StoreError::StaleTimer { key: stale(error) }),
-        "40001" | "40P01" | "55P03" => Failure::Raced("another transaction came first".to_owned()),
+        "40001" | "40P01" => Failure::Raced("another transaction came first".to_owned()),
+        // Waiting longer would help nobody: whoever holds it is none of us, or stands still.
+        "55P03" => Failure::Unable("somebody holds a lock that this needs; pg_stat_activity shows who".to_owned()),
+        "57014" => Failure::Unable("the database took too long".to_owned()),
+        "25P03" => Failure::Lost("the database ended a transaction in which nothing happened".to_owned()),
         "25006" => Failure::Unable("the database is read-only".to_owned()),
         "53100" => Failure::Unable("the disk of the database is full".to_owned()),
-        "53300" => Failure::Lost("the database has no connection left".to_owned()),
+        NO_CONNECTION_LEFT => Failure::Unable("the database has no connection left".to_owned()),
         "28P01" | "28000" => Failure::Lost("the database refuses this role or its password".to_owned()),
         "3D000" => Failure::Lost("the database does not exist".to_owned()),
         INSUFFICIENT_PRIVILEGE => {
@@ -164,6 +176,11 @@ fn by_class(class: &str, error: &dyn DatabaseError) -> Failure {
 fn stale(error: &dyn DatabaseError) -> TimerKey {
     let detail = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>().and_then(|error| error.detail());
     TimerKey::new(codec::from_text(detail.unwrap_or_default().to_owned()))
+}
+
+/// Whether the database answered that it has no connection left: it can be reached, and others have connections to it.
+pub(crate) fn no_connection_left(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(error) if error.code().as_deref() == Some(NO_CONNECTION_LEFT))
 }
 
 /// Whether a commit that failed in this way certainly did not happen: the server said so, and says it only before.

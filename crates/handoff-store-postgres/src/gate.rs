@@ -11,7 +11,7 @@ use std::{
 use sqlx::{ConnectOptions as _, Connection as _, postgres::PgConnectOptions};
 use tokio::sync::watch;
 
-use crate::error::Failure;
+use crate::error::{Failure, no_connection_left};
 
 /// How often a database that cannot be reached is tried.
 const RETRY: Duration = Duration::from_millis(250);
@@ -57,6 +57,11 @@ impl Gate {
         }
     }
 
+    /// Whether nothing speaks against a call.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(*self.0.way.borrow(), Way::Open)
+    }
+
     /// Waits until the database cannot be reached.
     pub(crate) async fn shut(&self) -> Failure {
         let mut watch = self.0.way.subscribe();
@@ -76,6 +81,11 @@ impl Gate {
     /// A connection was lost: looks whether the database can be reached, until it can.
     pub(crate) fn lost(&self) {
         *self.0.last_loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.doubt();
+    }
+
+    /// Something says that the database may be out of reach: looks whether it is, until it is not.
+    pub(crate) fn doubt(&self) {
         self.0.way.send_if_modified(|way| {
             let open = matches!(way, Way::Open);
             if open {
@@ -97,16 +107,19 @@ async fn look(inner: Weak<Inner>) {
         let Some(gate) = inner.upgrade() else { return };
         let tried = tokio::time::timeout(TRY_WITHIN, try_once(&gate.options)).await;
         let reason = match tried {
-            Ok(Ok(())) => {
-                gate.looking.store(false, Ordering::Release);
-                gate.way.send_replace(Way::Open);
-                if told {
-                    tracing::info!("the database can be reached again");
-                }
-                return;
+            Ok(Ok(())) => None,
+            // It answers, if only with that.
+            Ok(Err(error)) if no_connection_left(&error) => None,
+            Ok(Err(error)) => Some(Failure::from(error).to_string()),
+            Err(_) => Some("the database does not answer".to_owned()),
+        };
+        let Some(reason) = reason else {
+            gate.looking.store(false, Ordering::Release);
+            gate.way.send_replace(Way::Open);
+            if told {
+                tracing::info!("the database can be reached again");
             }
-            Ok(Err(error)) => Failure::from(error).to_string(),
-            Err(_) => "the database does not answer".to_owned(),
+            return;
         };
         if !told {
             tracing::error!(reason, "the database cannot be reached; calls are refused until it can");

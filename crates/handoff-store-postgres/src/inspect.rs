@@ -11,7 +11,7 @@ use sqlx::{
     postgres::{PgRow, Postgres},
 };
 
-use crate::{codec, error::Failure, link::Link, store::PostgresStore};
+use crate::{codec, error::Failure, limits, link::Link, store::PostgresStore};
 
 #[async_trait]
 impl Inspect for PostgresStore {
@@ -34,6 +34,7 @@ async fn begin(connection: &mut PgConnection) -> Result<sqlx::Transaction<'_, Po
     let mut transaction = connection.begin().await.map_err(Failure::from)?;
     let one_state = sqlx::query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").persistent(false);
     one_state.execute(&mut *transaction).await.map_err(Failure::from)?;
+    sqlx::raw_sql(limits::UNLIMITED).execute(&mut *transaction).await.map_err(Failure::from)?;
     Ok(transaction)
 }
 

@@ -16,7 +16,7 @@
 //! | `store` | the port, each call handed to what does it |
 //! | `options`, `error`, `stats` | what can be chosen, how it fails, what it did |
 //! | `schema`, `migrations/` | the tables, rules and functions, and bringing a database to them |
-//! | `link`, `pool`, `gate` | the connections, and what is known of the way to the database |
+//! | `link`, `pool`, `gate`, `limits`, `trouble` | the connections, what is known of the way to the database, what it limits and refuses |
 //! | `waiting`, `queue`, `batch`, `physical`, `member` | who waits to write, together, in which transactions, what takes part in them |
 //! | `load`, `overlay`, `flush` | what a batch reads, what it comes to, how that is written |
 //! | `gather` | who waits to read by key, together |
@@ -44,6 +44,7 @@ mod flush;
 mod gate;
 mod gather;
 mod inspect;
+mod limits;
 mod link;
 mod load;
 mod member;
@@ -60,6 +61,7 @@ mod store;
 mod sync;
 mod timers;
 mod tracked;
+mod trouble;
 mod waiting;
 mod wakes;
 

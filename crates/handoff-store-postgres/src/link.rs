@@ -12,6 +12,7 @@ use sqlx::{
 use crate::{
     error::{Failure, OpenError},
     gate::Gate,
+    limits,
     options::PostgresOptions,
     pool::{Lease, Pool},
 };
@@ -37,12 +38,13 @@ pub(crate) struct Link {
 /// Reads an address.
 pub(crate) fn address(url: &str, pooled: bool) -> Result<PgConnectOptions, OpenError> {
     // What is asked is our own business, and its values are somebody else's: neither belongs in a log.
+    limits::check_parameters(url)?;
     let options = PgConnectOptions::from_str(url)
         .map_err(|_| OpenError::Address)?
         .application_name(NAME)
         .disable_statement_logging();
     if !pooled {
-        return Ok(options);
+        return Ok(options.options(limits::SESSION));
     }
     // What a pooler hands on from one client to the next must not be spoken of: prepared statements, and a parameter that
     // poolers do not know.
@@ -93,22 +95,40 @@ impl Link {
 
     async fn ask_once(&self, question: Question<'_>) -> Result<Vec<PgRow>, Failure> {
         let mut connection = self.connection().await?;
-        let asked = within(self.answer_within, async {
+        let asked = self.answered(async {
             if !self.pooled {
                 return question.fetch_all(&mut *connection).await;
             }
             // A pooler changes the server's connection between two transactions, and without one between preparing a
             // statement and running it.
-            sqlx::raw_sql("BEGIN").execute(&mut *connection).await?;
+            sqlx::raw_sql(self.begin()).execute(&mut *connection).await?;
             let rows = question.persistent(false).fetch_all(&mut *connection).await?;
             sqlx::raw_sql("COMMIT").execute(&mut *connection).await?;
             Ok(rows)
-        })
-        .await;
+        });
+        let asked = asked.await;
         if asked.is_ok() {
             connection.give_back();
         }
         asked
+    }
+
+    /// The statement that begins a transaction of a batch.
+    pub(crate) const fn begin(&self) -> &'static str {
+        if self.pooled { limits::BEGIN } else { "BEGIN" }
+    }
+
+    /// Waits for an answer, and no longer than until the database is known to be out of reach.
+    pub(crate) async fn answered<T>(&self, answer: impl Future<Output = sqlx::Result<T>> + Send) -> Result<T, Failure> {
+        tokio::select! {
+            answered = within(self.answer_within, answer) => answered,
+            shut = self.gate.shut() => Err(shut),
+        }
+    }
+
+    /// What is known of the way to the database.
+    pub(crate) const fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// How long a statement may go unanswered.

@@ -17,7 +17,7 @@ use crate::{
     codec,
     error::{Failure, commit_was_refused},
     flush,
-    link::{self, Question},
+    link::Question,
     load,
     member::{Member, Moments, panic_text},
     options::PostgresOptions,
@@ -42,7 +42,7 @@ impl<'a> Physical<'a> {
             Some(lease) => lease,
             None => {
                 let mut lease = desk.link.connection().await?;
-                link::within(desk.link.answer_within(), sqlx::raw_sql("BEGIN").execute(&mut *lease)).await?;
+                desk.link.answered(sqlx::raw_sql(desk.link.begin()).execute(&mut *lease)).await?;
                 lease
             }
         };
@@ -60,26 +60,36 @@ impl<'a> Physical<'a> {
 
     /// Makes it durable.
     pub(crate) async fn commit(mut self, begun: &mut Option<Lease>) -> Result<(), Broken> {
-        let go_on = (self.desk.more)();
+        let go_on = self.goes_on();
+        let link = self.desk.link;
         let commit = sqlx::raw_sql(if go_on { "COMMIT AND CHAIN" } else { "COMMIT" }).execute(&mut *self.lease);
-        match tokio::time::timeout(self.desk.link.answer_within(), commit).await {
-            Ok(Ok(_)) => {
+        let answered = tokio::select! {
+            answered = tokio::time::timeout(link.answer_within(), commit) => answered.ok(),
+            _ = link.gate().shut() => None,
+        };
+        match answered {
+            Some(Ok(_)) => {
                 self.leave(go_on, begun);
                 Ok(())
             }
-            Ok(Err(error)) if commit_was_refused(&error) => Err(Failure::from(error).into()),
-            Ok(Err(error)) => Err(Broken::Unknown(Failure::from(error).to_string())),
-            Err(_) => Err(Broken::Unknown("the database did not answer the commit".to_owned())),
+            Some(Err(error)) if commit_was_refused(&error) => Err(Failure::from(error).into()),
+            Some(Err(error)) => Err(Broken::Unknown(Failure::from(error).to_string())),
+            None => Err(Broken::Unknown("the database did not answer the commit".to_owned())),
         }
     }
 
     /// Takes it back. Nothing depends on how that goes: a connection on which it fails is closed.
     pub(crate) async fn roll_back(mut self, begun: &mut Option<Lease>) {
-        let go_on = (self.desk.more)();
+        let go_on = self.goes_on();
         let undo = sqlx::raw_sql(if go_on { "ROLLBACK AND CHAIN" } else { "ROLLBACK" }).execute(&mut *self.lease);
-        if link::within(self.desk.link.answer_within(), undo).await.is_ok() {
+        if self.desk.link.answered(undo).await.is_ok() {
             self.leave(go_on, begun);
         }
+    }
+
+    /// Whether the next batch begins with the end of this one. Behind a pooler each says anew what limits it.
+    fn goes_on(&self) -> bool {
+        !self.desk.link.pooled() && (self.desk.more)()
     }
 
     fn leave(self, begun_again: bool, begun: &mut Option<Lease>) {
@@ -151,7 +161,7 @@ impl<'a> Physical<'a> {
 
     async fn fetch(&mut self, question: Question<'_>) -> Result<Vec<PgRow>, Failure> {
         let question = question.persistent(!self.desk.link.pooled());
-        link::within(self.desk.link.answer_within(), question.fetch_all(&mut *self.lease)).await
+        self.desk.link.answered(question.fetch_all(&mut *self.lease)).await
     }
 }
 

@@ -13,13 +13,20 @@ use std::{
 use sqlx::{ConnectOptions as _, PgConnection, postgres::PgConnectOptions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{error::Failure, gate::Gate, link::within};
+use crate::{
+    error::{Failure, no_connection_left},
+    gate::Gate,
+    link::within,
+};
 
 /// How long a connection is used at the most, so that a database that moved is found in the end.
 const LIFETIME: Duration = Duration::from_secs(1800);
 
 /// How long a connection may lie unused: what stands in between forgets those that say nothing.
 const IDLE: Duration = Duration::from_secs(600);
+
+/// How soon a connection is looked for again while the database has none left.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// Connections, and how many there may be. Clones share them.
 #[derive(Clone, Debug)]
@@ -63,11 +70,17 @@ impl Pool {
         let room = Arc::clone(&self.0.room).acquire_owned();
         let place = tokio::time::timeout(self.0.acquire_within, room).await.map_err(|_| in_use())?;
         let place = place.map_err(|_| Failure::Unable("the store is closing".to_owned()))?;
-        let kept = match self.0.ready() {
-            Some(kept) => kept,
-            None => {
-                let connection = within(self.0.acquire_within, self.0.address.connect()).await?;
-                Kept { connection, opened: Instant::now(), used: Instant::now() }
+        let until = Instant::now() + self.0.acquire_within;
+        let kept = loop {
+            if let Some(kept) = self.0.ready() {
+                break kept;
+            }
+            let connecting = async { Ok(self.0.address.connect().await) };
+            match within(self.0.acquire_within, connecting).await? {
+                Ok(connection) => break Kept { connection, opened: Instant::now(), used: Instant::now() },
+                // The database has given away all that it has, some of them to us: one of ours comes back soon.
+                Err(error) if no_connection_left(&error) && Instant::now() < until => tokio::time::sleep(AGAIN).await,
+                Err(error) => return Err(error.into()),
             }
         };
         Ok(Lease { kept, pool: Arc::clone(&self.0), _place: place })

@@ -13,7 +13,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, postgres::PgRow};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::{codec, error::Failure, link::Link, pool::Lease, store::PostgresStore};
+use crate::{codec, error::Failure, limits, link::Link, pool::Lease, store::PostgresStore};
 
 /// How many rows wait at the most for whoever takes them.
 const WAITING: usize = 64;
@@ -48,7 +48,9 @@ impl Portable for PostgresStore {
 /// A connection in a transaction that takes longer than a call may; it is rolled back when the connection is dropped.
 async fn begin(link: &Link, statement: &'static str) -> Result<Lease, StoreError> {
     let mut connection = link.connection().await?;
-    sqlx::raw_sql(statement).execute(&mut *connection).await.map_err(Failure::from)?;
+    for statement in [statement, limits::UNLIMITED] {
+        sqlx::raw_sql(statement).execute(&mut *connection).await.map_err(Failure::from)?;
+    }
     Ok(connection)
 }
 

@@ -14,6 +14,7 @@ use crate::{
     options::PostgresOptions,
     pool::Lease,
     stats::Counters,
+    trouble::Trouble,
     waiting::Waiting,
     wakes::Wakes,
 };
@@ -23,6 +24,7 @@ pub(crate) struct Writers {
     pub(crate) link: Link,
     pub(crate) options: PostgresOptions,
     pub(crate) counters: Counters,
+    trouble: Trouble,
     pub(crate) wakes: Wakes,
     waiting: Waiting<TenantId, Member>,
     /// Leaves some connections to those who read.
@@ -37,6 +39,7 @@ impl Writers {
             link,
             options,
             counters: Counters::default(),
+            trouble: Trouble::default(),
             wakes,
             waiting: Waiting::default(),
             permits: Semaphore::new(writing),
@@ -78,7 +81,13 @@ impl Writers {
     /// Runs a batch, on a connection where its transaction has begun if there is one; answers likewise for the next.
     async fn run(&self, tenant: TenantId, mut members: Vec<Member>, mut begun: Option<Lease>) -> Option<Lease> {
         let more = || self.goes_on(tenant);
-        let desk = Desk { link: &self.link, options: &self.options, counters: &self.counters, more: &more };
+        let desk = Desk {
+            link: &self.link,
+            options: &self.options,
+            counters: &self.counters,
+            trouble: &self.trouble,
+            more: &more,
+        };
         let moved_at = batch::run(desk, tenant, &mut members, &mut begun).await;
         let topics: Vec<Topic> = members.iter_mut().flat_map(Member::topics).collect();
         // Whoever is woken reads the commit, and whoever is answered finds others woken.

@@ -2,7 +2,7 @@
 
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, postgres::PgConnectOptions};
 
-use crate::error::OpenError;
+use crate::{error::OpenError, limits};
 
 /// Each file, once applied, stays as it is; what changes later is a further file.
 const MIGRATIONS: [&str; 6] = [
@@ -26,6 +26,7 @@ pub(crate) async fn prepare(options: &PgConnectOptions, migrate: bool) -> Result
     let mut connection = options.connect().await?;
     // All of it in one transaction: a pooler may change the server's connection between two.
     let mut transaction = connection.begin().await?;
+    sqlx::raw_sql(limits::UNLIMITED).execute(&mut *transaction).await?;
     check_server(&mut transaction).await?;
     let ready = version(&mut transaction).await? == Some(newest());
     if !ready {

@@ -57,7 +57,7 @@ impl PostgresStore {
         let link = Link::new(address, &options);
         let hearing = Hearing { within: options.heard_within, look_again: options.look_again };
         let mut background = JoinSet::new();
-        background.spawn(listen(wakes.clone(), listen_at.clone(), hearing));
+        background.spawn(listen(wakes.clone(), link.gate().clone(), listen_at.clone(), hearing));
         background.spawn(notify(wakes.clone(), listen_at));
         background.spawn(catch_up(wakes.clone(), link.clone(), options.look_again));
         let writers = Arc::new(Writers::new(link, options, wakes));

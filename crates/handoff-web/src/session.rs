@@ -26,12 +26,12 @@ impl Visitor {
     ///
     /// # Errors
     ///
-    /// [`DecisionError::Internal`] if the store fails: an outage is never "not signed in" (rule P-2).
+    /// A failure on our side if the store fails: an outage is never "not signed in" (rule P-2).
     pub(crate) async fn find(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, DecisionError> {
         let Some(token) = session_token(headers) else { return Ok(None) };
         match site.engine.authenticate(Some(token.expose())).await {
             Ok(principal) if matches!(principal.identity, Identity::Human(_)) => Ok(Some(Self { principal, token })),
-            Err(DecisionError::Internal) => Err(DecisionError::Internal),
+            Err(error) if error.is_ours() => Err(error),
             Ok(_) | Err(_) => Ok(None),
         }
     }

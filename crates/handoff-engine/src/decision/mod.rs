@@ -108,12 +108,20 @@ impl Engine {
 ///
 /// A store that cannot be reached fails every call, and says so in the log itself, once.
 pub(crate) fn internal(error: &(dyn std::error::Error + 'static)) -> DecisionError {
-    if let Some(StoreError::Unavailable(_)) = error.downcast_ref() {
-        tracing::debug!(error, "a decision operation found no store");
-        return DecisionError::StoreUnavailable;
+    match error.downcast_ref() {
+        Some(StoreError::Unavailable(_)) => {
+            tracing::debug!(error, "a decision operation found no store");
+            DecisionError::StoreUnavailable
+        }
+        Some(StoreError::Unknown(_)) => {
+            tracing::warn!(error, "nobody knows whether a decision operation was kept");
+            DecisionError::OutcomeUnknown
+        }
+        _ => {
+            tracing::error!(error, "a decision operation failed");
+            DecisionError::Internal
+        }
     }
-    tracing::error!(error, "a decision operation failed");
-    DecisionError::Internal
 }
 
 fn tenant_of(principal: &Principal) -> TenantId {

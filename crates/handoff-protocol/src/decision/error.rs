@@ -245,6 +245,13 @@ pub enum DecisionError {
     )]
     StoreUnavailable,
 
+    /// What everything is kept in was lost before it said whether it kept this (section 20). Nobody knows but the store.
+    #[error(
+        "it is not known whether this was kept, since what this server keeps its data in was lost meanwhile; the same call with \
+         the same Idempotency-Key tells"
+    )]
+    OutcomeUnknown,
+
     /// Something failed on our side; nothing about it is the caller's fault.
     #[error("something failed on our side; the call can be repeated with the same Idempotency-Key")]
     Internal,
@@ -366,8 +373,14 @@ impl DecisionError {
             Self::EffectDigestMismatch { .. } => ErrorCode::EffectDigestMismatch,
             Self::AnswerValidationFailed { .. } => ErrorCode::AnswerValidationFailed,
             Self::SinkUnavailable { .. } | Self::ProviderUnavailable { .. } => ErrorCode::DeliveryUnavailable,
-            Self::StoreUnavailable | Self::Internal => ErrorCode::InternalError,
+            Self::StoreUnavailable | Self::OutcomeUnknown | Self::Internal => ErrorCode::InternalError,
         }
+    }
+
+    /// Whether it is a failure on our side, which says nothing about the caller or what was asked for.
+    #[must_use]
+    pub const fn is_ours(&self) -> bool {
+        matches!(self, Self::StoreUnavailable | Self::OutcomeUnknown | Self::Internal)
     }
 
     /// The request it is about, when that is known to be of the caller's tenant.

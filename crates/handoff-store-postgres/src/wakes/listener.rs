@@ -12,6 +12,7 @@ use super::{
     CHANNEL, Wakes,
     notice::{self, Notice},
 };
+use crate::gate::Gate;
 
 /// How often a node speaks to itself.
 const BEAT: Duration = Duration::from_secs(1);
@@ -36,8 +37,11 @@ pub(crate) struct Hearing {
 ///
 /// The words of other nodes to themselves are heard as well. A node that says nothing any more may have died between a commit
 /// and its notification, so every waiter looks again once.
-pub(crate) async fn listen(wakes: Wakes, address: PgConnectOptions, hearing: Hearing) {
-    let mut ear = Ear { wakes, hearing, told: false, others: HashMap::new() };
+///
+/// A database that falls silent is noticed here first, since nothing else speaks every second; so the gate looks, and calls
+/// need not each find out for themselves.
+pub(crate) async fn listen(wakes: Wakes, gate: Gate, address: PgConnectOptions, hearing: Hearing) {
+    let mut ear = Ear { wakes, gate, hearing, told: false, others: HashMap::new() };
     let mut looked = Instant::now();
     loop {
         let reason = match timeout(hearing.within, open(&address)).await {
@@ -74,6 +78,7 @@ async fn open(address: &PgConnectOptions) -> sqlx::Result<PgListener> {
 
 struct Ear {
     wakes: Wakes,
+    gate: Gate,
     hearing: Hearing,
     /// Whether it was said that nothing is heard.
     told: bool,
@@ -149,6 +154,7 @@ impl Ear {
 
     fn tell_lost(&mut self, reason: &str) {
         if !self.told {
+            self.gate.doubt();
             let every = self.hearing.look_again;
             tracing::warn!("notifications of other nodes are not heard: {reason}; waiters look again every {every:?}");
             self.told = true;

@@ -14,6 +14,7 @@ mod outage;
 mod plans;
 mod pooler;
 mod proxy;
+mod standstill;
 mod tailing;
 mod views;
 mod wakes;

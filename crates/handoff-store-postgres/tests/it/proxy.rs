@@ -67,6 +67,12 @@ impl Proxy {
     pub(crate) fn set(&self, way: Way) {
         self.way.store(way as u8, Ordering::SeqCst);
     }
+
+    /// Goes silent when this is called, from wherever.
+    pub(crate) fn silencer(&self) -> impl Fn() + Send + Sync + use<> {
+        let way = Arc::clone(&self.way);
+        move || way.store(Way::Silent as u8, Ordering::SeqCst)
+    }
 }
 
 async fn pass(client: TcpStream, way: Arc<AtomicU8>) {

@@ -153,7 +153,7 @@ pub(super) async fn explain(
     error: &DecisionError,
 ) -> Response {
     let words = reader.words;
-    if matches!(error, DecisionError::Internal) {
+    if error.is_ours() {
         // Perhaps it was recorded all the same; only sending it again tells.
         return page::refuse(reader, error, Some(visitor));
     }
