@@ -14,7 +14,7 @@
 //! | [`timers`] | every wait has its timer (C-3, C-5, V-9, X-10, H-6, G-10) |
 //! | [`index`] | index rows are those of the documents |
 //! | [`events`] | without gaps, and each explained (section 23, V-1) |
-//! | [`replays`] | what a repeat is told is what is there (K-1, K-6) |
+//! | [`replays`] | what a repeat is told is what is there, and what is pending is asked once (K-1, K-6) |
 //! | [`tenants`] | no reference leaves its tenant (T-1) |
 //! | [`canary`] | what must not be kept is not (G-2, K-S4, K-9) |
 

@@ -1,7 +1,9 @@
-//! What a repeat is told is what is there (K-1, K-6).
+//! What a repeat is told is what is there (K-1, K-6), and what is pending is asked once (K-1).
+
+use std::collections::BTreeMap;
 
 use handoff_protocol::{
-    decision::idempotency::ReplayOutcome,
+    decision::{idempotency::ReplayOutcome, terms::RequestState},
     id::{ReceiptId, RequestId},
     json::{Json, read_str},
 };
@@ -11,6 +13,13 @@ use super::{Facts, Report};
 const CHECK: &str = "replays";
 
 pub(super) fn check(facts: &Facts<'_>, report: &mut Report) {
+    let mut asked = BTreeMap::new();
+    for request in facts.requests.values().filter(|request| request.state == RequestState::Pending) {
+        let question = (request.waiter_ref.as_str(), request.dedupe_key.as_str());
+        if let Some(before) = asked.insert(question, request.id) {
+            report.find((CHECK, "K-1"), request.id, format!("asks what {before} asks, and both are pending"));
+        }
+    }
     for record in facts.replays.values() {
         let scope = &record.scope;
         match &record.replay.outcome {

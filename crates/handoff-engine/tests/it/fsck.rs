@@ -327,6 +327,15 @@ const BAD: &[Bad] = &[
             set(request, "deliveries", Json::Array(vec![json(&delivery)]));
         });
     }),
+    ("replays", "a question that is pending twice", |snapshot| {
+        let keyed = |request: &Json| text(request, "state") == "pending" && text(request, "waiter_ref") == "run:3";
+        let all: Vec<RecordKey> =
+            records(snapshot, "request").filter(|(_, request)| keyed(request)).map(|(key, _)| key).collect();
+        for key in all {
+            let this = |request: &Json| text(request, "id") == key.id;
+            edit(snapshot, "request", this, |request| set(request, "dedupe_key", "the same"));
+        }
+    }),
     ("replays", "a repeat that leads nowhere", |snapshot| {
         let body = format!(r#"{{"id":"{}"}}"#, other::<RequestId>());
         edit(snapshot, "replay", any, |replay| set(replay, "outcome", Json::object([("body", Json::from(body))])));
