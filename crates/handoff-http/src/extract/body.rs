@@ -18,7 +18,7 @@ use crate::{api::Api, options::HttpOptions, refusal::Refusal};
 
 /// How much of a body that is too large is still read and thrown away, so that a client that sends first and listens
 /// afterwards gets to hear why it was refused.
-const SWALLOWED: usize = 4 << 20;
+const SWALLOWED: usize = 16 << 20;
 
 /// A body that must be there.
 pub(crate) struct SentBody(pub(crate) Json);
