@@ -12,7 +12,7 @@ const MANY_SEEDS: u64 = 20_000;
 /// How many seeds a planted fault gets at the most.
 const PLANTED_SEEDS: u64 = 5_000;
 /// How many one that conformance finds as well.
-const SHOWN_SEEDS: u64 = 12;
+const SHOWN_SEEDS: u64 = 40;
 /// Where the table of planted faults is.
 const PAGE: &str = "docs/testing.md";
 

@@ -94,7 +94,7 @@ enum Command {
         #[arg(long, default_value_t = 5_000)]
         most: u64,
         /// How many for one that shows from outside as well
-        #[arg(long, default_value_t = 12)]
+        #[arg(long, default_value_t = 40)]
         most_shown: u64,
         /// How many are tried at once
         #[arg(long, default_value_t = 1)]

@@ -5,18 +5,18 @@
 //!
 //! | module | what must hold |
 //! |---|---|
-//! | [`terminal`] | one ending a request, its event, and what took its place (R5 to R8, R11) |
-//! | [`receipts`] | a receipt if and only if there was something to record, with what was shown (E-4, E-7, R5, R6, D-8) |
-//! | [`chain`] | heights, digests, signatures (E-6, E-7, E-13) |
-//! | [`authorizations`] | one a deciding answer, spent once (Z-1, Z-3, Z-5) |
-//! | [`signals`] | one an ending, in a queue whose numbers rise, with what it gives back (X-1 to X-4, W2 to W9, L-2) |
-//! | [`settled`] | nothing open on a request that ended (close-out, G-12, L-2) |
-//! | [`timers`] | every wait has its timer (C-3, C-5, V-9, X-10, H-6, G-10) |
-//! | [`index`] | index rows are those of the documents |
-//! | [`events`] | without gaps, and each explained (section 23, V-1) |
-//! | [`replays`] | what a repeat is told is what is there, and what is pending is asked once (K-1, K-6) |
-//! | [`tenants`] | no reference leaves its tenant (T-1) |
-//! | [`canary`] | what must not be kept is not (G-2, K-S4, K-9) |
+//! | `terminal` | one ending a request, its event, and what took its place (R5 to R8, R11) |
+//! | `receipts` | a receipt if and only if there was something to record, with what was shown (E-4, E-7, R5, R6, D-8) |
+//! | `chain` | heights, digests, signatures (E-6, E-7, E-13) |
+//! | `authorizations` | one a deciding answer, spent once (Z-1, Z-3, Z-5) |
+//! | `signals` | one an ending, in a queue whose numbers rise, with what it gives back (X-1 to X-4, W2 to W9, L-2) |
+//! | `settled` | nothing open on a request that ended (close-out, G-12, L-2) |
+//! | `timers` | every wait has its timer (C-3, C-5, V-9, X-10, H-6, G-10) |
+//! | `index` | index rows are those of the documents |
+//! | `events` | without gaps, and each explained (section 23, V-1) |
+//! | `replays` | what a repeat is told is what is there, and what is pending is asked once (K-1, K-6) |
+//! | `tenants` | no reference leaves its tenant (T-1) |
+//! | `canary` | what must not be kept is not (G-2, K-S4, K-9) |
 
 mod authorizations;
 mod canary;

@@ -2,9 +2,9 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`disk`] | the log, what of it is durable, and starting from it anew |
-//! | [`handle`] | the store as one node calls it, and what goes wrong at a call |
-//! | [`observer`] | what each request and signal was after each commit |
+//! | `disk` | the log, what of it is durable, and starting from it anew |
+//! | `handle` | the store as one node calls it, and what goes wrong at a call |
+//! | `observer` | what each request and signal was after each commit |
 
 mod disk;
 mod handle;
