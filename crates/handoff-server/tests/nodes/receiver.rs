@@ -5,13 +5,15 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::mpsc::{Receiver, Sender, channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use handoff_protocol::json::{Json, read_str};
 
 /// What a push brought.
 pub(crate) struct Push {
+    /// When it came.
+    pub(crate) at: Instant,
     pub(crate) signal: String,
     pub(crate) request: String,
     pub(crate) token: String,
@@ -50,7 +52,8 @@ fn take(mut stream: &TcpStream, sender: &Sender<Push>, slowly: Duration) -> std:
     reader.read_exact(&mut body)?;
     let body = read_str(&String::from_utf8_lossy(&body)).map_err(std::io::Error::other)?;
     let text = |name: &str| body.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
-    let push = Push { signal: text("id"), request: text("request_id"), token: text("resume_token") };
+    let push =
+        Push { at: Instant::now(), signal: text("id"), request: text("request_id"), token: text("resume_token") };
     // Nobody may listen any more.
     let _ = sender.send(push);
     thread::sleep(slowly);

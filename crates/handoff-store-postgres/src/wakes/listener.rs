@@ -89,7 +89,7 @@ struct Ear {
 impl Ear {
     /// Hears until the connection counts as lost, and says why it does.
     async fn hear(&mut self, listener: &mut PgListener) -> &'static str {
-        let mut ticks = interval(BEAT.min(self.hearing.within));
+        let mut ticks = interval(self.beat());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut number, mut sent) = (0_u64, None::<Instant>);
         self.others.clear();
@@ -134,6 +134,11 @@ impl Ear {
         }
     }
 
+    /// How often nodes speak to themselves: more often where less patience was asked for.
+    fn beat(&self) -> Duration {
+        BEAT.min(self.hearing.within)
+    }
+
     fn heard_of(&mut self, node: &str) {
         match self.others.get_mut(node) {
             Some(last) => *last = Instant::now(),
@@ -144,7 +149,8 @@ impl Ear {
     /// Lets every waiter look again where another node fell silent.
     fn look_for_the_dead(&mut self) {
         let known = self.others.len();
-        let within = self.hearing.within;
+        // A node that lives is heard once a beat, now and then a little late.
+        let within = self.hearing.within.max(self.beat() * 2);
         self.others.retain(|_, last| last.elapsed() <= within);
         if self.others.len() < known {
             tracing::debug!("another node fell silent; every waiter looks again");
