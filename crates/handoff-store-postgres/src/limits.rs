@@ -52,7 +52,8 @@ pub(crate) fn check_parameters(url: &str) -> Result<(), OpenError> {
     let query = query.split('#').next().unwrap_or_default();
     let names = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split('=').next().unwrap_or_default());
     for name in names {
-        if !PARAMETERS.contains(&name) && !(name.starts_with("options[") && name.ends_with(']')) {
+        let is_one_option = name.starts_with("options[") && name.ends_with(']');
+        if !is_one_option && !PARAMETERS.contains(&name) {
             return Err(OpenError::Parameter);
         }
     }
