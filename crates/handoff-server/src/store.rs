@@ -52,7 +52,7 @@ pub fn open(database_url: &str) -> Result<Arc<dyn Store>, StoreOpenError> {
 ///
 /// [`StoreOpenError`].
 pub fn open_url(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, StoreOpenError> {
-    open_with(database_url, Choices::default()).map(Opened::to_use)
+    open_with(database_url, Choices::default()).map(Opened::into_store)
 }
 
 /// Opens a store that is there already, for commands that look at it.
@@ -61,7 +61,7 @@ pub fn open_url(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, StoreOpenE
 ///
 /// [`StoreOpenError`]; [`Missing`](StoreOpenError::Missing) instead of creating one.
 pub fn open_existing(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, StoreOpenError> {
-    open_found(database_url).map(Opened::to_use)
+    open_found(database_url).map(Opened::into_store)
 }
 
 /// As [`open_existing`], for whoever checks everything that it keeps.
@@ -70,7 +70,7 @@ pub fn open_existing(database_url: &DatabaseUrl) -> Result<Arc<dyn Store>, Store
 ///
 /// [`StoreOpenError`].
 pub fn open_to_inspect(database_url: &DatabaseUrl) -> Result<Arc<dyn Inspect>, StoreOpenError> {
-    open_found(database_url).map(Opened::to_inspect)
+    open_found(database_url).map(Opened::into_inspect)
 }
 
 fn open_found(database_url: &DatabaseUrl) -> Result<Opened, StoreOpenError> {
@@ -89,7 +89,7 @@ pub(crate) fn open_for(config: &Config) -> Result<Arc<dyn Store>, StoreOpenError
         direct: config.database_direct_url.clone(),
         existing: false,
     };
-    open_with(&config.database_url, choices).map(Opened::to_use)
+    open_with(&config.database_url, choices).map(Opened::into_store)
 }
 
 #[derive(Clone, Default)]
@@ -104,22 +104,22 @@ struct Choices {
 
 /// A store that was opened.
 enum Opened {
-    Sqlite(SqliteStore),
-    Postgres(PostgresStore),
+    Sqlite(Arc<SqliteStore>),
+    Postgres(Arc<PostgresStore>),
 }
 
 impl Opened {
-    fn to_use(self) -> Arc<dyn Store> {
+    fn into_store(self) -> Arc<dyn Store> {
         match self {
-            Self::Sqlite(store) => Arc::new(store),
-            Self::Postgres(store) => Arc::new(store),
+            Self::Sqlite(store) => store,
+            Self::Postgres(store) => store,
         }
     }
 
-    fn to_inspect(self) -> Arc<dyn Inspect> {
+    fn into_inspect(self) -> Arc<dyn Inspect> {
         match self {
-            Self::Sqlite(store) => Arc::new(store),
-            Self::Postgres(store) => Arc::new(store),
+            Self::Sqlite(store) => store,
+            Self::Postgres(store) => store,
         }
     }
 }
@@ -133,7 +133,7 @@ fn open_with(database_url: &DatabaseUrl, choices: Choices) -> Result<Opened, Sto
                 // One of them writes.
                 options.readers = connections.get().saturating_sub(1).max(1);
             }
-            Ok(Opened::Sqlite(SqliteStore::open(path, options)?))
+            Ok(Opened::Sqlite(Arc::new(SqliteStore::open(path, options)?)))
         }
         DatabaseUrl::Postgres(url) => open_postgres(url, choices),
     }
@@ -155,5 +155,5 @@ fn open_postgres(url: &PostgresUrl, choices: Choices) -> Result<Opened, StoreOpe
         return Err(StoreOpenError::NoRuntime);
     }
     let open = || runtime.block_on(PostgresStore::open(url.expose(), options));
-    Ok(Opened::Postgres(tokio::task::block_in_place(open)?))
+    Ok(Opened::Postgres(Arc::new(tokio::task::block_in_place(open)?)))
 }

@@ -68,7 +68,6 @@ impl Ports {
     }
 
     /// An engine with these ports.
-    #[must_use]
     pub fn plug_into(&self, builder: Builder) -> Builder {
         let builder = builder
             .callbacks(Arc::clone(&self.receivers) as _)
