@@ -1,7 +1,5 @@
 //! Stories over real files, told to processes that die.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
 use std::path::Path;
 
 use handoff_simulator::{killed::points, script::SCRIPTS};

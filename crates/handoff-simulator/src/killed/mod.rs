@@ -10,7 +10,7 @@
 //! | [`dying`] | the embedded store, and the call at which the process dies |
 //! | [`node`] | the process: an engine over it, and the lines that it answers |
 //! | `acts` | what each line does |
-//! | [`line`] | how lines are written |
+//! | [`mod@line`] | how lines are written |
 //! | [`client`] | whoever tells a node what to do, and starts another when it is gone |
 //! | [`story`] | a story told to nodes, and what must hold when it is over |
 //! | [`points`] | every story at every point |
